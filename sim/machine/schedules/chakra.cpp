@@ -172,7 +172,7 @@ void add_groups(const Json& json, Groups& groups, const std::string& origin) {
     for (const Json& rank : list) {
       if (!rank.is_number_integer() || rank < 0 || rank > INT32_MAX) {
         throw InputError(
-            fmt::format("{}: '{}' is no rank of a process group", origin, printable(rank.dump())));
+            fmt::format("{}: '{}' is no rank of a process group", origin, excerpt(rank.dump())));
       }
       ranks.push_back(rank.get<std::int32_t>());
     }
@@ -302,7 +302,7 @@ class ChakraReader {
   }
 
   [[nodiscard]] std::string name_of(const chakra::TraceNode& node) const {
-    return fmt::format("node {} ('{}')", node.id(), printable(node.name()));
+    return fmt::format("node {} ('{}')", node.id(), excerpt(node.name()));
   }
 
   ScheduleOp op_of(const chakra::TraceNode& node, std::uint32_t at) {
@@ -395,14 +395,14 @@ class ChakraReader {
       refuse(fmt::format(
           "node {} is of the process group '{}', whose ranks nobody says; give --groups "
           "FILE, a JSON object as {{\"{}\": [0, 1]}}",
-          id, printable(name), printable(name)));
+          id, excerpt(name), excerpt(name)));
     }
     std::vector<std::int32_t> members = found->second;
     if (members.empty()) return all;
     std::ranges::sort(members);
     if (std::ranges::find(members, rank_) == members.end()) {
       refuse(fmt::format("node {}: rank {} is not in its process group '{}'", id, rank_,
-                         printable(name)));
+                         excerpt(name)));
     }
     const int stride = members.size() > 1 ? members[1] - members[0] : 1;
     for (std::size_t i = 1; i < members.size(); ++i) {
@@ -410,11 +410,11 @@ class ChakraReader {
       refuse(
           fmt::format("node {}: the ranks of its process group '{}' are not at equal distances; "
                       "such groups are not simulated",
-                      id, printable(name)));
+                      id, excerpt(name)));
     }
     if (members.back() >= static_cast<std::int32_t>(ranks)) {
       refuse(fmt::format("node {}: rank {} of its process group '{}' has no trace", id,
-                         members.back(), printable(name)));
+                         members.back(), excerpt(name)));
     }
     return {.first = members.front(), .count = static_cast<int>(members.size()), .stride = stride};
   }
@@ -502,7 +502,7 @@ class ChakraReader {
     }
     if (value < 0 || value > most) {
       refuse(fmt::format("node {} ('{}'): expected the attribute {}, a whole number from 0 to {}",
-                         node.id(), printable(node.name()), name, most));
+                         node.id(), excerpt(node.name()), name, most));
     }
     return value;
   }
@@ -576,14 +576,14 @@ std::map<std::int64_t, std::string> files_of(const std::string& folder, std::str
       throw InputError(
           fmt::format("{}: has traces of two names, '{}' and '{}'; keep each in a "
                       "folder of its own",
-                      folder, printable(name), printable(its_name)));
+                      folder, excerpt(name), excerpt(its_name)));
     }
     name = its_name;
     const auto [file, fresh] = files.emplace(rank, entry.path().string());
     if (!fresh) {
       const auto [first, second] = std::minmax({file->second, entry.path().string()});
       throw InputError(fmt::format("{}: rank {} has two traces, {} and {}; remove one", folder,
-                                   rank, printable(first), printable(second)));
+                                   rank, excerpt(first), excerpt(second)));
     }
   }
   if (failed) throw InputError(fmt::format("{}: {}", folder, failed.message()));
@@ -608,7 +608,7 @@ ReadSchedule read_chakra(const std::string& folder, const std::string& groups_fi
     const std::size_t rank = schedule.ops.size();
     if (file.first != static_cast<std::int64_t>(rank)) {
       throw InputError(fmt::format("{}: the trace of rank {}, {}.{}.et, is missing", folder, rank,
-                                   printable(name), rank));
+                                   excerpt(name), rank));
     }
     const std::string text = read_text(file.second);
     readers.push_back(std::make_unique<ChakraReader>(text, file.second, rank));

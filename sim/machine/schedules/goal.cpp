@@ -84,7 +84,7 @@ class GoalTokens {
   [[noreturn]] void refuse(const std::string& wanted) const {
     const std::string found = word_.empty()   ? "the end of the text"
                               : word_ == "\n" ? "the end of the line"
-                                              : fmt::format("'{}'", printable(std::string(word_)));
+                                              : fmt::format("'{}'", excerpt(std::string(word_)));
     throw InputError(fmt::format("{}:{}: {} where {} was expected", origin_, line_, found, wanted));
   }
   [[noreturn]] void refuse_statement(const std::string& why) const {
@@ -179,7 +179,7 @@ class GoalReader {
             labels_.emplace(std::string(first), static_cast<std::uint32_t>(ops.size()));
         if (!fresh) {
           tokens_.refuse_statement(fmt::format("the label '{}' is that of line {} already",
-                                               printable(label->first), (*places_)[label->second]));
+                                               excerpt(label->first), (*places_)[label->second]));
         }
         read_op(ops);
       } else {
@@ -207,7 +207,7 @@ class GoalReader {
     const auto found = labels_.find(label);
     if (found != labels_.end()) return found->second;
     tokens_.refuse_statement(
-        fmt::format("no operation of this rank above has the label '{}'", printable(label)));
+        fmt::format("no operation of this rank above has the label '{}'", excerpt(label)));
   }
 
   void read_op(RankSchedule& ops) {
@@ -285,7 +285,7 @@ std::optional<Bytes> stated_protocol(std::string_view text, const std::string& o
   const auto bytes = parse_number<std::int64_t>(value);
   if (!bytes || *bytes < 0) {
     throw InputError(fmt::format("{}: '{}{}' is not valid; expected a number of bytes", origin,
-                                 kProtocol, printable(value)));
+                                 kProtocol, excerpt(value)));
   }
   return Bytes(*bytes);
 }

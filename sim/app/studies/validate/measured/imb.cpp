@@ -56,7 +56,7 @@ class ImbReader {
       throw InputError(fmt::format("{}: holds no measured times of {}", file_.path,
                                    chosen_.empty()
                                        ? fmt::format("{}", fmt::join(known_collectives(), ", "))
-                                       : printable(chosen_)));
+                                       : excerpt(chosen_)));
     }
     check_algorithm(rows);
     return rows;

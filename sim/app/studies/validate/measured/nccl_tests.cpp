@@ -98,7 +98,7 @@ class NcclReader {
     refuse_at(file_.path, line, cell->column,
               fmt::format("nccl-tests found {} wrong results: such a time is no measurement; mend "
                           "the machine, or take the line out",
-                          printable(cell->text)));
+                          excerpt(cell->text)));
   }
 
   /// "# Out of bounds values : 3 FAILED", which older versions count for all rows together.
@@ -111,7 +111,7 @@ class NcclReader {
     refuse_at(file_.path, line, tokens[5].column,
               fmt::format("nccl-tests found {} wrong results, and does not say in which rows: such "
                           "times are no measurements",
-                          printable(tokens[5].text)));
+                          excerpt(tokens[5].text)));
   }
 
   /// The unit below the heading: "#  (B)  (elements)  (us) ...".
@@ -124,7 +124,7 @@ class NcclReader {
     }
     if (tokens[1].text != "(B)") {
       refuse_at(file_.path, line, tokens[1].column,
-                fmt::format("'{}': unknown unit of size; known is (B)", printable(tokens[1].text)));
+                fmt::format("'{}': unknown unit of size; known is (B)", excerpt(tokens[1].text)));
     }
     return times_.unit_at(line, tokens[3]);
   }

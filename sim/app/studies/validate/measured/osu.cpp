@@ -74,7 +74,7 @@ class OsuReader {
       refuse_at(file_.path, line, tokens[2].column,
                 fmt::format("a test of '{}' is not read; known are the latency tests of MPI's "
                             "two-sided messages and collectives, '# OSU MPI ... Latency Test'",
-                            printable(tokens[2].text)));
+                            excerpt(tokens[2].text)));
     }
     std::string title;
     for (std::size_t i = 3; i < tokens.size(); ++i) {
@@ -89,7 +89,7 @@ class OsuReader {
           file_.path, line, tokens[3].column,
           fmt::format("'{}' is not read; known are the latency tests of Allreduce, Allgather, "
                       "Reduce_scatter, All-to-All Personalized Exchange, and of two ranks",
-                      printable(title)));
+                      excerpt(title)));
     }
     if (!said_.collective.empty() && said_.collective != read->second) {
       refuse_at(file_.path, line, 1,

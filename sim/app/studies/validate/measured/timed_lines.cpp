@@ -74,7 +74,7 @@ double TimedLines::unit_at(int line, const Token& token) const {
   }
   refuse_at(file_.path, line, token.column,
             fmt::format("'{}': unknown unit of time; known are (s), (ms), (us) and (ns)",
-                        printable(token.text)));
+                        excerpt(token.text)));
 }
 
 void TimedLines::add(int line, const std::vector<Token>& tokens, std::size_t bytes_at,
@@ -89,14 +89,14 @@ void TimedLines::add(int line, const std::vector<Token>& tokens, std::size_t byt
   if (!bytes || *bytes < 0) {
     refuse_at(file_.path, line, tokens[bytes_at].column,
               fmt::format("'{}' is not valid; expected a number of bytes",
-                          printable(tokens[bytes_at].text)));
+                          excerpt(tokens[bytes_at].text)));
   }
   if (*bytes == 0) return;
   const auto time = parse_number<double>(tokens[time_at].text);
   if (!time || !std::isfinite(*time) || *time <= 0) {
     refuse_at(
         file_.path, line, tokens[time_at].column,
-        fmt::format("'{}' is not valid; expected a time above 0", printable(tokens[time_at].text)));
+        fmt::format("'{}' is not valid; expected a time above 0", excerpt(tokens[time_at].text)));
   }
   lines_.push_back({line, *bytes, *time * unit});
 }
@@ -135,8 +135,8 @@ std::vector<MeasuredRow> TimedLines::rows(const Said& said) const {
 
 void TimedLines::wrong_fact(const std::string& name, const std::string& value,
                             const std::string& wanted) const {
-  throw InputError(fmt::format("{}: {}={} is not valid; expected {}", file_.path, name,
-                               printable(value), wanted));
+  throw InputError(
+      fmt::format("{}: {}={} is not valid; expected {}", file_.path, name, excerpt(value), wanted));
 }
 
 void TimedLines::need(const std::string& name, const std::string& value) const {
@@ -150,7 +150,7 @@ std::string TimedLines::fact(const std::string& name, const std::string& in_text
   if (given == file_.facts.end()) return in_text;
   if (!in_text.empty() && in_text != given->second) {
     throw InputError(fmt::format("{}: {}={} contradicts the text, which says {}", file_.path, name,
-                                 printable(given->second), printable(in_text)));
+                                 excerpt(given->second), excerpt(in_text)));
   }
   return given->second;
 }
