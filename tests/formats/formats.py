@@ -290,6 +290,7 @@ z requires a
             ("num_ranks 1\nrank 0 {\nl1 requires l2\n}\n", ":3: no operation of this rank above"),
             ("num_ranks 1\nrank 0 {\nsend b to 0\n}\n", ":3: 'b' where a size"),
             ("num_ranks 2\nrank 0 {\n}\n", "rank 1 of 2 is missing"),
+            ("num_ranks 16000000\nrank 0 {\n}\n", "the text is too short for them"),
             ("num_ranks 2\nrank 0 {\nrecv 8b from -1\n}\n", "any source"),
             ("num_ranks 1\nrank 0 {\n", "'}'"), ("", "num_ranks")):
         goal.write_text(text)
@@ -408,6 +409,8 @@ def binary_schedules(folder):
         check(run(f"run --goal {goal}", 2).returncode == 2, f"{size} bytes of a binary schedule")
     goal.write_bytes(struct.pack("<Q", 2342) + data[8:])
     refused(f"run --goal {goal}", "has used up this schedule")
+    goal.write_bytes(data[:30] + data[14:22] + data[38:])  # both ranks have the operations of the first
+    refused(f"run --goal {goal}", "its operations are others', too")
     goal.write_bytes(binary_goal([[(1, 5, 8, 0, 0, [])], []]))
     refused(f"run --goal {goal}", "rank 0, operation 1: the peer 5 is no rank")
     # An all-to-all of 65536 bytes on 8 ranks, as LogGOPSim's generator makes it: rendezvous in a window.

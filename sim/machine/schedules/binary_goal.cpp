@@ -51,12 +51,15 @@ class Bits {
 /// and the lists of nodes that wait for others.
 class RankReader {
  public:
-  RankReader(const Bits& bits, std::uint64_t begin, std::size_t rank, Seconds unit)
-      : bits_(bits), rank_(rank), unit_(unit), nodes_(bits.word(begin)) {
+  /// `left` is how many bytes nobody has read yet: parts of several ranks do not overlap.
+  RankReader(const Bits& bits, std::uint64_t begin, std::size_t rank, Seconds unit,
+             std::uint64_t& left)
+      : bits_(bits), rank_(rank), unit_(unit), left_(left), nodes_(bits.word(begin)) {
     const std::uint64_t roots = bits.word(begin + 4);
     first_ = begin + 8 + 4 * roots;
     lists_ = first_ + kNodeBytes * nodes_;
     static_cast<void>(bits.number(lists_, 0));  // refuses more nodes than the file can have
+    take(kNodeBytes * nodes_);
   }
 
   RankSchedule read() {
@@ -72,13 +75,18 @@ class RankReader {
   }
 
  private:
+  void take(std::uint64_t bytes) {
+    if (bytes > left_) bits_.refuse(fmt::format("rank {}: its operations are others', too", rank_));
+    left_ -= bytes;
+  }
   [[noreturn]] void refuse(std::uint32_t node, const std::string& what) const {
     bits_.refuse(fmt::format("rank {}, operation {}: {}", rank_, node + 1, what));
   }
 
   /// The nodes of the list whose length and beginning are at a place.
-  [[nodiscard]] std::vector<std::uint32_t> list(std::uint32_t node, std::uint64_t at) const {
+  [[nodiscard]] std::vector<std::uint32_t> list(std::uint32_t node, std::uint64_t at) {
     const std::uint32_t length = bits_.word(at);
+    take(std::uint64_t{4} * length);
     const std::uint64_t begin = lists_ + std::uint64_t{4} * bits_.word(at + 4);
     if (length > 0) static_cast<void>(bits_.number(begin + std::uint64_t{4} * (length - 1), 4));
     std::vector<std::uint32_t> all;
@@ -120,6 +128,7 @@ class RankReader {
   const Bits& bits_;
   std::size_t rank_;
   Seconds unit_;
+  std::uint64_t& left_;
   std::uint32_t nodes_;
   std::uint64_t first_ = 0;
   std::uint64_t lists_ = 0;
@@ -150,10 +159,11 @@ ReadSchedule from_binary_goal(std::string_view text, const std::string& origin, 
   const std::uint32_t ranks = bits.word(kBehindBegin);
   if (ranks == 0) bits.refuse("there must be one rank at least");
   static_cast<void>(bits.number(kRankTable + std::uint64_t{16} * ranks, 0));
+  std::uint64_t left = text.size();
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     const std::uint64_t begin = bits.number(kRankTable + 16 * rank, 8);
     if (begin > text.size()) bits.refuse(fmt::format("is cut off: rank {} is missing", rank));
-    schedule.ops.push_back(RankReader(bits, kBehindBegin + begin, rank, unit).read());
+    schedule.ops.push_back(RankReader(bits, kBehindBegin + begin, rank, unit, left).read());
   }
   return schedule;
 }

@@ -35,6 +35,7 @@ Words words_of_goal(std::int64_t bytes) {
 
 namespace {
 constexpr std::int64_t kMostGoalRanks = 1 << 24;
+constexpr std::size_t kLeastOfRank = 8;  ///< characters: "rank 0{}"
 
 /// The words and signs of GOAL text, with their lines. Ends of lines are words too, since they end
 /// statements.
@@ -92,6 +93,7 @@ class GoalTokens {
   }
   [[nodiscard]] int line() const { return line_; }
   [[nodiscard]] const std::string& origin() const { return origin_; }
+  [[nodiscard]] std::size_t size() const { return text_.size(); }
 
  private:
   static bool is_part(char c) {
@@ -136,6 +138,9 @@ class GoalReader {
     tokens_.expect("num_ranks");
     const std::int64_t ranks = tokens_.number(kMostGoalRanks, "the number of ranks");
     if (ranks == 0) tokens_.refuse_statement("num_ranks 0: there must be one rank at least");
+    if (static_cast<std::size_t>(ranks) > tokens_.size() / kLeastOfRank) {
+      tokens_.refuse_statement(fmt::format("num_ranks {}: the text is too short for them", ranks));
+    }
     Schedule& schedule = read.ops;
     schedule.resize(static_cast<std::size_t>(ranks));
     read.places.resize(schedule.size());
