@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
@@ -42,41 +41,47 @@ class StrictParser : public nlohmann::detail::json_sax_dom_parser<Json> {
     return json_sax_dom_parser::start_array(size);
   }
   bool key(std::string& name) {
-    Level& level = levels_.back();
-    level.last = name;
-    if (!level.keys.insert(name).second) {
-      std::string pointer;
-      for (const Level& one : levels_) {
-        if (!one.last.empty()) pointer += "/" + escaped_key(one.last);
-      }
-      refuse(origin_, pointer, "is there twice in one object");
-    }
+    // The document, too, looks through the keys of an object one by one.
+    const auto first = keys_.begin() + static_cast<std::ptrdiff_t>(levels_.back());
+    const bool twice = std::find(first, keys_.end(), name) != keys_.end();
+    keys_.push_back(name);
+    if (twice) refuse(origin_, pointer(), "is there twice in one object");
     return json_sax_dom_parser::key(name);
   }
   bool end_object() {
-    levels_.pop_back();
+    leave();
     return json_sax_dom_parser::end_object();
   }
   bool end_array() {
-    levels_.pop_back();
+    leave();
     return json_sax_dom_parser::end_array();
   }
 
  private:
-  struct Level {
-    std::set<std::string> keys = {};
-    std::string last = {};
-  };
-
   void enter() {
     constexpr std::size_t kDeepest = 100;
-    levels_.emplace_back();
+    levels_.push_back(keys_.size());
     if (levels_.size() <= kDeepest) return;
     throw InputError(fmt::format("{}: is nested deeper than {} levels", origin_, kDeepest));
   }
+  void leave() {
+    keys_.resize(levels_.back());
+    levels_.pop_back();
+  }
+  /// The last key of each level.
+  [[nodiscard]] std::string pointer() const {
+    std::string pointer;
+    for (std::size_t i = 0; i < levels_.size(); ++i) {
+      const std::size_t end = i + 1 < levels_.size() ? levels_[i + 1] : keys_.size();
+      const bool has_keys = end > levels_[i] && !keys_[end - 1].empty();
+      if (has_keys) pointer += "/" + escaped_key(keys_[end - 1]);
+    }
+    return pointer;
+  }
 
   const std::string& origin_;
-  std::vector<Level> levels_;
+  std::vector<std::string> keys_;    // of all levels
+  std::vector<std::size_t> levels_;  // the first key of each
 };
 
 }  // namespace
@@ -123,14 +128,24 @@ void refuse_value(const std::string& path, const std::string& pointer, const std
 }
 
 std::string escaped_key(const std::string& key) {
-  return (Json::json_pointer() / key).to_string().substr(1);
+  std::string escaped;
+  for (const char c : key) {
+    if (c == '~') {
+      escaped += "~0";
+    } else if (c == '/') {
+      escaped += "~1";
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
 }
 
 void JsonNode::be_object(std::span<const std::string_view> keys) const {
   if (!value_->is_object()) wrong("an object");
-  const std::vector<std::string> known(keys.begin(), keys.end());
   for (const auto& item : value_->items()) {
-    if (std::ranges::find(known, item.key()) != known.end()) continue;
+    if (std::ranges::find(keys, item.key()) != keys.end()) continue;
+    const std::vector<std::string> known(keys.begin(), keys.end());
     refuse(*path_, pointer_ + "/" + escaped_key(item.key()),
            fmt::format("unknown key '{}'{}", excerpt(item.key()), did_you_mean(item.key(), known)));
   }
