@@ -2,8 +2,11 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "sim/core/base/printable.hpp"
 
@@ -92,18 +95,6 @@ workloads::WeightedIteration weighted_from(const JsonNode& node) {
           .periodic = node.has("periodic") && node.at("periodic").flag()};  // absent in older rows
 }
 
-Json to_json(const TrainingOutcome& training) {
-  Json json = to_json(training.mean);
-  json["samples_per_s"] = training.samples_per_s;
-  json["kinds"] = Json::array();
-  for (const IterationKind& kind : training.kinds) {
-    Json one = to_json(kind.which);
-    one.update(to_json(kind.parts));
-    json["kinds"].push_back(one);
-  }
-  return json;
-}
-
 TrainingOutcome training_from(const JsonNode& node) {
   TrainingOutcome training{
       .mean = parts_from(node), .samples_per_s = node.at("samples_per_s").number(), .kinds = {}};
@@ -181,53 +172,143 @@ RankPhase rank_phase_from(const JsonNode& node) {
                       .time = seconds_from(node.at("time_s"))}};
 }
 
-/// Of what is null where there is none.
-std::vector<JsonNode> elements_if_any(const JsonNode& node) {
-  return node.json().is_null() ? std::vector<JsonNode>() : node.elements();
+/// A field that may be null, and that older rows lack.
+std::optional<JsonNode> field(const JsonNode& node, const char* key) {
+  if (!node.has(key) || node.at(key).json().is_null()) return std::nullopt;
+  return node.at(key);
+}
+
+/// The elements of a list; none of what is null.
+template <class Convert>
+auto all_from(const std::optional<JsonNode>& list, const Convert& convert) {
+  std::vector<std::decay_t<decltype(convert(*list))>> all;
+  if (!list || list->json().is_null()) return all;
+  for (const JsonNode& element : list->elements()) all.push_back(convert(element));
+  return all;
+}
+
+template <class Values, class Convert>
+Json array_of(const Values& values, const Convert& convert) {
+  Json array = Json::array();
+  for (const auto& value : values) array.push_back(convert(value));
+  return array;
+}
+
+/// Null if there are no values.
+template <class Values, class Convert>
+Json array_or_null(const Values& values, const Convert& convert) {
+  return values.empty() ? Json() : array_of(values, convert);
+}
+
+template <class Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json kind_json(const KindTime& kind) {
+  Json json = to_json(kind.which);
+  json["time_s"] = kind.time.value();
+  return json;
+}
+
+Json link_json(const LinkReport& link) {
+  return {{"name", printable(link.name)},
+          {"bandwidth_bytes_per_s", link.bandwidth},
+          {"bytes", link.carried.value()},
+          {"utilisation_mean", link.mean_utilisation},
+          {"utilisation_peak", link.peak_utilisation}};
+}
+
+KindTime kind_from(const JsonNode& kind) {
+  return {weighted_from(kind), seconds_from(kind.at("time_s"))};
+}
+
+PhaseCost phase_from(const JsonNode& phase) {
+  return {.name = phase.at("name").text(),
+          .time = seconds_from(phase.at("time_s_max")),
+          .words_received = Words(phase.at("words_received_max").whole()),
+          .messages_received = phase.at("messages_received_max").whole()};
+}
+
+/// What the platform said of the machine; the rest of it is `given`.
+plan::Machine machine_from(const JsonNode& node, const plan::Machine& given) {
+  plan::Machine machine = given;
+  machine.alpha = Seconds(node.at("alpha_s").number());
+  machine.beta_per_word = Seconds(node.at("beta_s_per_word").number());
+  if (const auto ranks = field(node, "node")) machine.node = int_from(*ranks);
+  if (const auto switches = field(node, "switches")) machine.switches = switches_from(*switches);
+  return machine;
+}
+
+/// The costs of the reported iteration.
+void take_costs(const JsonNode& node, Outcome& outcome) {
+  const auto steps = field(node, "steps");
+  outcome.steps = steps ? steps->whole() : 0;
+  outcome.messages_sent = spread_from(node, "messages_sent");
+  outcome.messages_received = spread_from(node, "messages_received");
+  outcome.words_sent = spread_from(node, "words_sent");
+  outcome.words_received = spread_from(node, "words_received");
+  outcome.phases = all_from(node.at("phases"), phase_from);
+  outcome.links = all_from(node.at("links"), link_from);
+  outcome.by_rank = all_from(node.at("by_rank"), rank_phase_from);
+}
+
+/// What only some runs have.
+void take_further(const JsonNode& node, Outcome& outcome) {
+  outcome.kinds = all_from(field(node, "kinds"), kind_from);
+  outcome.global_errors =
+      all_from(field(node, "global_errors"), [](const JsonNode& error) { return error.number(); });
+  if (const auto time = field(node, "alphabeta_time_s"))
+    outcome.alphabeta_time = seconds_from(*time);
+  if (const auto one = field(node, "selection")) outcome.selection = selection_from(*one);
+  if (const auto one = field(node, "settling_iterations")) {
+    outcome.settling_iterations = int_from(*one);
+  }
+  if (const auto one = field(node, "settling_cut_short")) outcome.settling_cut_short = one->flag();
+  if (const auto one = field(node, "extrapolated_chunks"))
+    outcome.extrapolated_chunks = one->whole();
+  if (const auto one = field(node, "measured")) outcome.measured = measured_from(*one);
+  if (const auto one = field(node, "training")) outcome.training = training_from(*one);
 }
 
 }  // namespace
 
+Json to_json(const TrainingOutcome& training) {
+  Json json = to_json(training.mean);
+  json["samples_per_s"] = training.samples_per_s;
+  json["kinds"] = Json::array();
+  for (const IterationKind& kind : training.kinds) {
+    Json one = to_json(kind.which);
+    one.update(to_json(kind.parts));
+    json["kinds"].push_back(one);
+  }
+  return json;
+}
+
 Json to_json(const Outcome& outcome, bool has_clock) {
   const auto seconds = [&](Seconds time) { return has_clock ? Json(time.value()) : Json(); };
-  Json phases = Json::array();
-  for (const PhaseCost& phase : outcome.phases) {
-    phases.push_back({{"name", phase.name},
-                      {"time_s_max", seconds(phase.time)},
-                      {"words_received_max", phase.words_received.value()},
-                      {"messages_received_max", phase.messages_received}});
-  }
-  Json times = Json::array();
-  for (const Seconds time : outcome.iteration_times) times.push_back(seconds(time));
-  Json kinds = Json::array();
-  for (const KindTime& kind : outcome.kinds) {
-    kinds.push_back(to_json(kind.which));
-    kinds.back()["time_s"] = kind.time.value();
-  }
-  Json links = Json::array();
-  for (const LinkReport& link : outcome.links) {
-    links.push_back({{"name", printable(link.name)},
-                     {"bandwidth_bytes_per_s", link.bandwidth},
-                     {"bytes", link.carried.value()},
-                     {"utilisation_mean", link.mean_utilisation},
-                     {"utilisation_peak", link.peak_utilisation}});
-  }
-  Json by_rank = Json::array();
-  for (const RankPhase& one : outcome.by_rank) {
-    by_rank.push_back({{"rank", one.rank},
-                       {"phase", one.phase},
-                       {"time_s", seconds(one.traffic.time)},
-                       {"words_sent", one.traffic.words_sent.value()},
-                       {"words_received", one.traffic.words_received.value()},
-                       {"messages_sent", one.traffic.messages_sent},
-                       {"messages_received", one.traffic.messages_received}});
-  }
-  const auto congestion = outcome.congestion_factor();
+  const auto phase_json = [&](const PhaseCost& phase) {
+    return Json{{"name", phase.name},
+                {"time_s_max", seconds(phase.time)},
+                {"words_received_max", phase.words_received.value()},
+                {"messages_received_max", phase.messages_received}};
+  };
+  const auto rank_json = [&](const RankPhase& one) {
+    return Json{{"rank", one.rank},
+                {"phase", one.phase},
+                {"time_s", seconds(one.traffic.time)},
+                {"words_sent", one.traffic.words_sent.value()},
+                {"words_received", one.traffic.words_received.value()},
+                {"messages_sent", one.traffic.messages_sent},
+                {"messages_received", one.traffic.messages_received}};
+  };
+  const bool settled = outcome.settling_iterations.has_value();
+  const std::optional<Seconds>& alphabeta = outcome.alphabeta_time;
   Json json = {
       {"iteration", outcome.iteration},
       {"time_s", seconds(outcome.time())},
-      {"iteration_times_s", times},
-      {"kinds", outcome.kinds.empty() ? Json() : kinds},
+      {"iteration_times_s", array_of(outcome.iteration_times, seconds)},
+      {"kinds", array_or_null(outcome.kinds, kind_json)},
       {"steps", has_clock ? Json() : Json(outcome.steps)},
       {"messages_sent_max", outcome.messages_sent.max},
       {"messages_sent_mean", outcome.messages_sent.mean},
@@ -240,19 +321,17 @@ Json to_json(const Outcome& outcome, bool has_clock) {
       {"result_components", outcome.result_components},
       {"ranks_agree", outcome.ranks_agree},
       {"selection", outcome.selection ? to_json(*outcome.selection) : Json()},
-      {"settling_iterations",
-       outcome.settling_iterations ? Json(*outcome.settling_iterations) : Json()},
-      {"settling_cut_short",
-       outcome.settling_iterations ? Json(outcome.settling_cut_short) : Json()},
+      {"settling_iterations", or_null(outcome.settling_iterations)},
+      {"settling_cut_short", settled ? Json(outcome.settling_cut_short) : Json()},
       {"global_errors", outcome.global_errors.empty() ? Json() : Json(outcome.global_errors)},
       {"alpha_s", outcome.machine.alpha.value()},
       {"beta_s_per_word", outcome.machine.beta_per_word.value()},
-      {"alphabeta_time_s", outcome.alphabeta_time ? Json(outcome.alphabeta_time->value()) : Json()},
-      {"congestion_factor", congestion ? Json(*congestion) : Json()},
+      {"alphabeta_time_s", alphabeta ? Json(alphabeta->value()) : Json()},
+      {"congestion_factor", or_null(outcome.congestion_factor())},
       {"training", outcome.training ? to_json(*outcome.training) : Json()},
-      {"phases", phases},
-      {"links", outcome.links.empty() ? Json() : links},
-      {"by_rank", outcome.by_rank.empty() ? Json() : by_rank}};
+      {"phases", array_of(outcome.phases, phase_json)},
+      {"links", array_or_null(outcome.links, link_json)},
+      {"by_rank", array_or_null(outcome.by_rank, rank_json)}};
   if (outcome.extrapolated_chunks) json["extrapolated_chunks"] = *outcome.extrapolated_chunks;
   if (outcome.machine.node > 0) json["node"] = outcome.machine.node;
   if (outcome.machine.switches.any()) json["switches"] = to_json(outcome.machine.switches);
@@ -261,67 +340,18 @@ Json to_json(const Outcome& outcome, bool has_clock) {
 }
 
 Outcome outcome_from(const JsonNode& node, const plan::Machine& given) {
-  const auto given_there = [&](const char* key) {  // absent in older rows
-    return node.has(key) && !node.at(key).json().is_null();
-  };
   if (!node.json().is_object()) node.wrong("an object");
   Outcome outcome;
-  outcome.machine = given;
-  outcome.machine.alpha = Seconds(node.at("alpha_s").number());
-  outcome.machine.beta_per_word = Seconds(node.at("beta_s_per_word").number());
-  if (given_there("node")) outcome.machine.node = static_cast<int>(node.at("node").number());
-  if (given_there("switches")) outcome.machine.switches = switches_from(node.at("switches"));
-  if (!node.at("alphabeta_time_s").json().is_null()) {
-    outcome.alphabeta_time = seconds_from(node.at("alphabeta_time_s"));
-  }
-  for (const JsonNode& link : elements_if_any(node.at("links"))) {
-    outcome.links.push_back(link_from(link));
-  }
-  for (const JsonNode& one : elements_if_any(node.at("by_rank"))) {
-    outcome.by_rank.push_back(rank_phase_from(one));
-  }
+  outcome.machine = machine_from(node, given);
   outcome.iteration = int_from(node.at("iteration"));
-  for (const JsonNode& time : node.at("iteration_times_s").elements()) {
-    outcome.iteration_times.push_back(seconds_from(time));
-  }
+  outcome.iteration_times = all_from(node.at("iteration_times_s"), seconds_from);
   if (outcome.iteration_times.empty()) node.at("iteration_times_s").wrong("one time at least");
-  outcome.steps = node.at("steps").json().is_null() ? 0 : node.at("steps").whole();
-  outcome.messages_sent = spread_from(node, "messages_sent");
-  outcome.messages_received = spread_from(node, "messages_received");
-  outcome.words_sent = spread_from(node, "words_sent");
-  outcome.words_received = spread_from(node, "words_received");
+  take_costs(node, outcome);
   outcome.result_components = node.at("result_components").whole();
   outcome.ranks_agree = node.at("ranks_agree").flag();
-  if (given_there("kinds")) {
-    for (const JsonNode& kind : node.at("kinds").elements()) {
-      outcome.kinds.push_back({weighted_from(kind), seconds_from(kind.at("time_s"))});
-    }
-  }
-  if (given_there("selection")) outcome.selection = selection_from(node.at("selection"));
-  if (given_there("settling_iterations")) {
-    outcome.settling_iterations = int_from(node.at("settling_iterations"));
-  }
-  if (given_there("extrapolated_chunks")) {
-    outcome.extrapolated_chunks = node.at("extrapolated_chunks").whole();
-  }
-  if (given_there("settling_cut_short")) {
-    outcome.settling_cut_short = node.at("settling_cut_short").flag();
-  }
-  if (given_there("global_errors")) {
-    for (const JsonNode& error : node.at("global_errors").elements()) {
-      outcome.global_errors.push_back(error.number());
-    }
-  }
-  if (given_there("measured")) outcome.measured = measured_from(node.at("measured"));
+  take_further(node, outcome);
   if (seconds_from(node.at("time_s")) != outcome.time()) {
     node.at("time_s").wrong("the last of iteration_times_s, or the median of what was measured");
-  }
-  if (given_there("training")) outcome.training = training_from(node.at("training"));
-  for (const JsonNode& phase : node.at("phases").elements()) {
-    outcome.phases.push_back({.name = phase.at("name").text(),
-                              .time = seconds_from(phase.at("time_s_max")),
-                              .words_received = Words(phase.at("words_received_max").whole()),
-                              .messages_received = phase.at("messages_received_max").whole()});
   }
   return outcome;
 }

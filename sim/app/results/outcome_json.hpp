@@ -6,6 +6,7 @@
 
 namespace thinwire::results {
 
+[[nodiscard]] Json to_json(const TrainingOutcome& training);
 /// Times are null if the network has no clock.
 [[nodiscard]] Json to_json(const Outcome& outcome, bool has_clock);
 /// The machine's α and β are of the outcome, the rest of it is `given`. Throws InputError

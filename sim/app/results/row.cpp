@@ -42,6 +42,8 @@ Json point_of_row(const Json& point) {
 
 }  // namespace
 
+const char* name_of(Status status) { return kStatusNames.at(static_cast<std::size_t>(status)); }
+
 Row failed_row(const std::string& sweep, const plan::Point& point, const std::string& reason) {
   return {.sweep = sweep,
           .key = plan::key_of(point),
@@ -58,7 +60,7 @@ Json to_json(const Row& row) {
             {"sweep", row.sweep},
             {"key", row.key},
             {"version", row.version},
-            {"status", kStatusNames.at(static_cast<std::size_t>(row.status))},
+            {"status", name_of(row.status)},
             {"reason", row.reason.empty() ? Json() : Json(row.reason)},
             {"point", to_json(row.point)},
             {"result", row.outcome ? to_json(*row.outcome, has_clock) : Json()},

@@ -15,6 +15,7 @@ namespace thinwire::results {
 inline constexpr int kRowSchema = 2;
 
 enum class Status : std::uint8_t { ok, skipped, failed };
+[[nodiscard]] const char* name_of(Status status);
 
 /// A point and its result: one line of a results file.
 struct Row {

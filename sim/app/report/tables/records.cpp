@@ -6,6 +6,7 @@
 #include "algorithms/registry.hpp"
 #include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/settings.hpp"
+#include "sim/app/results/outcome_json.hpp"
 
 namespace thinwire::report {
 
@@ -24,6 +25,154 @@ std::optional<double> algorithm_bandwidth(const results::Row& row) {
   return static_cast<double>(dense_bytes(row.point)) / time;
 }
 
+/// A value of rows with a result; null in others.
+template <class Value>
+Json if_run(const results::Row& row, const Value& value_of) {
+  return row.outcome ? Json(value_of(*row.outcome)) : Json();
+}
+
+/// Settings at the top level of a config come first, then those in groups: options.tau, ...
+void add_settings(const results::Row& row, Json& record) {
+  const plan::Point& point = row.point;
+  const bool dense = algorithms::find_scheme(point.scheme).dense;
+  const auto add = [&](const plan::Setting& setting, const Json& value) {
+    if (setting.kind == plan::SettingKind::options) {
+      for (const auto& item : value.items()) record["options." + item.key()] = item.value();
+    } else if (setting.path == "iterations") {
+      record["iteration"] = row.outcome ? Json(row.outcome->iteration) : value;
+    } else {
+      record[setting.path] = value;
+    }
+    if (setting.path == "components") record["size_bytes"] = dense_bytes(point);
+    if (setting.path == "k") {
+      const auto n = static_cast<double>(point.space.components);
+      record["density"] = dense ? Json() : Json(static_cast<double>(point.k) / n);
+    }
+  };
+  for (const bool in_groups : {false, true}) {
+    for (const plan::Setting& setting : plan::point_settings()) {
+      const bool options = setting.kind == plan::SettingKind::options;
+      const bool listed =
+          setting.group() != "record" && setting.kind != plan::SettingKind::integers;
+      if (!setting.get || !listed || in_groups != (options || !setting.group().empty())) continue;
+      if (const std::optional<Json> value = setting.get(point)) add(setting, *value);
+    }
+  }
+  if (point.platform.empty()) record["platform"] = record["placement"] = nullptr;
+  if (dense) record["k"] = nullptr;
+  // The machine of the formulas; on a platform it is known once the point has run.
+  record["machine.alpha_s"] = if_run(row, [](const auto& o) { return o.machine.alpha.value(); });
+  record["machine.beta_s_per_word"] =
+      if_run(row, [](const auto& o) { return o.machine.beta_per_word.value(); });
+}
+
+void add_training(const results::Row& row, Json& record) {
+  if (row.point.workload.model.empty()) return;
+  const bool trained = row.outcome && row.outcome->training;
+  const Json training = trained ? to_json(*row.outcome->training) : Json();
+  for (const char* key :
+       {"time_s", "computation_s", "sparsification_s", "communication_s", "samples_per_s"}) {
+    record[std::string("training.") + key] = training.is_null() ? Json() : training.at(key);
+  }
+}
+
+/// Times, bandwidths and what the formulas say of them.
+void add_times(const results::Row& row, const results::Comparison& comparison, Json& record) {
+  const plan::Point& point = row.point;
+  const bool has_clock = plan::find_network(point.network).has_clock;
+  const algorithms::SchemeInfo& scheme = algorithms::find_scheme(point.scheme);
+  const auto seconds = [&](const auto& time_of) {
+    const std::optional<Seconds> time = row.outcome ? time_of(*row.outcome) : std::nullopt;
+    return has_clock && time ? Json(time->value()) : Json();
+  };
+  const auto formula = [&](double time) {
+    return has_clock && comparison.machine_known ? Json(time) : Json();
+  };
+  const auto ratio = [&](double value) {
+    return row.outcome && comparison.comparable() ? Json(value) : Json();
+  };
+  using Time = std::optional<Seconds>;
+  const std::optional<double> bandwidth = algorithm_bandwidth(row);
+  const bool judged = comparison.comparable() || comparison.verdict == results::Verdict::selection;
+  const auto congestion = row.outcome ? row.outcome->congestion_factor() : std::nullopt;
+  const auto alphabeta = row.outcome ? row.outcome->alphabeta_time : std::nullopt;
+  record.update(Json{
+      {"time_s", seconds([](const auto& o) { return Time(o.time()); })},
+      {"time_mean_s", seconds([](const auto& o) { return Time(o.mean_time()); })},
+      {"time_steady_s", seconds([](const auto& o) { return o.steady_time(); })},
+      {"time_periodic_s", seconds([](const auto& o) { return o.periodic_time(); })},
+      {"steps", row.outcome && !has_clock ? Json(row.outcome->steps) : Json()},
+      {"algbw_bytes_per_s", bandwidth ? Json(*bandwidth) : Json()},
+      {"busbw_bytes_per_s",
+       bandwidth ? Json(*bandwidth * bus_factor(scheme.collective_kind, point.ranks)) : Json()},
+      {"formula_low_s", formula(comparison.formula_low)},
+      {"formula_high_s", formula(comparison.formula_high)},
+      {"ratio_low", ratio(comparison.ratio_low())},
+      {"ratio_high", ratio(comparison.ratio_high())},
+      {"verdict", judged ? name_of(comparison.verdict) : "-"},
+      {"alphabeta_time_s", alphabeta ? Json(alphabeta->value()) : Json()},
+      {"congestion_factor", congestion ? Json(*congestion) : Json()},
+      {"paper_low_s", formula(comparison.paper_low)},
+      {"paper_high_s", formula(comparison.paper_high)},
+      {"added_low_s", formula(comparison.added_low)},
+      {"added_high_s", formula(comparison.added_high)}});
+}
+
+void add_traffic(const results::Row& row, const results::Comparison& comparison, Json& record) {
+  const auto [low, high] = comparison.cost.run();
+  const auto add = [&](const std::string& name, results::Spread results::Outcome::*spread) {
+    record[name + "_max"] = if_run(row, [&](const auto& o) { return (o.*spread).max; });
+    record[name + "_mean"] = if_run(row, [&](const auto& o) { return (o.*spread).mean; });
+  };
+  add("words_sent", &results::Outcome::words_sent);
+  add("words_received", &results::Outcome::words_received);
+  record["formula_words_low"] = low.words;
+  record["formula_words_high"] = high.words;
+  add("messages_sent", &results::Outcome::messages_sent);
+  add("messages_received", &results::Outcome::messages_received);
+  record["formula_messages_low"] = low.messages;
+  record["formula_messages_high"] = high.messages;
+  record["result_components"] = if_run(row, [](const auto& o) { return o.result_components; });
+}
+
+/// What the ranks selected, with what effort; null without a selection.
+void add_selection(const results::Row& row, Json& record) {
+  const plan::Point& point = row.point;
+  const algorithms::SchemeInfo& scheme = algorithms::find_scheme(point.scheme);
+  const results::Outcome none;
+  const results::Outcome& o = row.outcome ? *row.outcome : none;
+  const results::SelectionSummary s = o.selection.value_or(results::SelectionSummary{});
+  const auto if_selected = [&](auto value) { return o.selection ? Json(value) : Json(); };
+  const auto if_padded = [&](const auto& of) {
+    return of && o.selection ? Json(of(point.ranks, s.most, s.total)) : Json();
+  };
+  const bool settled = o.settling_iterations.has_value();
+  record.update(
+      Json{{"selected_min", if_selected(s.least)},
+           {"selected_max", if_selected(s.most)},
+           {"selected_total", if_selected(s.total)},
+           {"selection_deviation", if_selected(s.deviation(point.k, scheme.selects_together))},
+           {"padding_factor", if_padded(scheme.padding_factor)},
+           {"padded_elements", if_padded(scheme.padded_elements)},
+           {"settling_iterations", settled ? Json(*o.settling_iterations) : Json()},
+           {"settling_cut_short", settled ? Json(o.settling_cut_short) : Json()},
+           {"global_error", o.global_errors.empty() ? Json() : Json(o.global_errors.back())}});
+  for (const auto& [name, kind] : algorithms::kWorkKinds) {
+    record[std::string(name) + "_max"] = if_selected(s.work.*kind);
+  }
+}
+
+/// How the times of real processes were distributed.
+void add_measured(const results::Row& row, Json& record) {
+  if (!row.outcome || !row.outcome->measured) return;
+  const results::Measured& measured = *row.outcome->measured;
+  record["measured_min_s"] = measured.time.least.value();
+  record["measured_p10_s"] = measured.time.p10.value();
+  record["measured_p90_s"] = measured.time.p90.value();
+  const auto& beside = measured.library_allreduce;
+  record["library_allreduce_s"] = beside ? Json(beside->median.value()) : Json();
+}
+
 }  // namespace
 
 bool selects_far_from_k(const Json& record) {
@@ -40,135 +189,21 @@ double bus_factor(algorithms::Collective collective, int ranks) {
 }
 
 Json record_of(const results::Row& row, const results::Comparison& comparison) {
-  using plan::SettingKind;
-  const plan::Point& point = row.point;
-  const bool has_clock = plan::find_network(point.network).has_clock;
-  const algorithms::SchemeInfo& scheme = algorithms::find_scheme(point.scheme);
-  const bool dense = scheme.dense;
-  const auto n = static_cast<double>(point.space.components);
-  const auto [low, high] = comparison.cost.run();
-
-  // Rows without a result or without a selection take no value from these.
-  const results::Outcome none;
-  const results::Outcome& o = row.outcome ? *row.outcome : none;
-  const results::SelectionSummary s = o.selection.value_or(results::SelectionSummary{});
-  const auto if_run = [&](auto value) { return row.outcome ? Json(value) : Json(); };
-  const auto if_selected = [&](auto value) { return o.selection ? Json(value) : Json(); };
-  const auto if_padded = [&](const auto& of) {
-    return of && o.selection ? Json(of(point.ranks, s.most, s.total)) : Json();
-  };
-  const auto if_clock = [&](double seconds) {
-    return has_clock && comparison.machine_known ? Json(seconds) : Json();
-  };
-  const auto if_compared = [&](double value) {
-    return row.outcome && comparison.comparable() ? Json(value) : Json();
-  };
-  const auto seconds_if_any = [&](std::optional<Seconds> time) {
-    return has_clock && time ? Json(time->value()) : Json();
-  };
-  const std::optional<double> bandwidth = algorithm_bandwidth(row);
-  const bool judged = comparison.comparable() || comparison.verdict == results::Verdict::selection;
   Json record = {{"schema", "comparison/2"}};
-  // Settings at the top level of a config come first, then those in groups: options.tau, ...
-  for (const bool in_groups : {false, true}) {
-    for (const plan::Setting& setting : plan::point_settings()) {
-      const bool options = setting.kind == SettingKind::options;
-      const bool listed = setting.group() != "record" && setting.kind != SettingKind::integers;
-      if (!setting.get || !listed || in_groups != (options || !setting.group().empty())) continue;
-      const std::optional<Json> value = setting.get(point);
-      if (!value) continue;
-      if (options) {
-        for (const auto& item : value->items()) record["options." + item.key()] = item.value();
-      } else if (setting.path == "iterations") {
-        record["iteration"] = row.outcome ? Json(row.outcome->iteration) : *value;
-      } else {
-        record[setting.path] = *value;
-      }
-      if (setting.path == "components") record["size_bytes"] = dense_bytes(point);
-      if (setting.path == "k") {
-        record["density"] = dense ? Json() : Json(static_cast<double>(point.k) / n);
-      }
-    }
-  }
-  if (point.platform.empty()) record["platform"] = record["placement"] = nullptr;
-  if (dense) record["k"] = nullptr;
-  // The machine of the formulas; on a platform it is known once the point has run.
-  record["machine.alpha_s"] = if_run(o.machine.alpha.value());
-  record["machine.beta_s_per_word"] = if_run(o.machine.beta_per_word.value());
-  if (!point.workload.model.empty()) {
-    const Json training = row.outcome ? to_json(row).at("result").at("training") : Json();
-    for (const char* key :
-         {"time_s", "computation_s", "sparsification_s", "communication_s", "samples_per_s"}) {
-      record[std::string("training.") + key] = training.is_null() ? Json() : training.at(key);
-    }
-  }
-  record.update(Json{
-      {"status", to_json(row).at("status")},
-      {"reason", row.reason.empty() ? Json() : Json(row.reason)},
-      {"time_s", row.outcome && has_clock ? Json(row.outcome->time().value()) : Json()},
-      {"time_mean_s", row.outcome && has_clock ? Json(row.outcome->mean_time().value()) : Json()},
-      {"time_steady_s", seconds_if_any(o.steady_time())},
-      {"time_periodic_s", seconds_if_any(o.periodic_time())},
-      {"steps", row.outcome && !has_clock ? Json(row.outcome->steps) : Json()},
-      {"algbw_bytes_per_s", bandwidth ? Json(*bandwidth) : Json()},
-      {"busbw_bytes_per_s",
-       bandwidth ? Json(*bandwidth * bus_factor(scheme.collective_kind, point.ranks)) : Json()},
-      {"formula_low_s", if_clock(comparison.formula_low)},
-      {"formula_high_s", if_clock(comparison.formula_high)},
-      {"ratio_low", if_compared(comparison.ratio_low())},
-      {"ratio_high", if_compared(comparison.ratio_high())},
-      {"verdict", judged ? name_of(comparison.verdict) : "-"},
-      {"alphabeta_time_s", row.outcome && row.outcome->alphabeta_time
-                               ? Json(row.outcome->alphabeta_time->value())
-                               : Json()},
-      {"congestion_factor", row.outcome && row.outcome->congestion_factor()
-                                ? Json(*row.outcome->congestion_factor())
-                                : Json()},
-      {"paper_low_s", if_clock(comparison.paper_low)},
-      {"paper_high_s", if_clock(comparison.paper_high)},
-      {"added_low_s", if_clock(comparison.added_low)},
-      {"added_high_s", if_clock(comparison.added_high)},
-      {"words_sent_max", if_run(o.words_sent.max)},
-      {"words_sent_mean", if_run(o.words_sent.mean)},
-      {"words_received_max", if_run(o.words_received.max)},
-      {"words_received_mean", if_run(o.words_received.mean)},
-      {"formula_words_low", low.words},
-      {"formula_words_high", high.words},
-      {"messages_sent_max", if_run(o.messages_sent.max)},
-      {"messages_sent_mean", if_run(o.messages_sent.mean)},
-      {"messages_received_max", if_run(o.messages_received.max)},
-      {"messages_received_mean", if_run(o.messages_received.mean)},
-      {"formula_messages_low", low.messages},
-      {"formula_messages_high", high.messages},
-      {"result_components", if_run(o.result_components)},
-      {"selected_min", if_selected(s.least)},
-      {"selected_max", if_selected(s.most)},
-      {"selected_total", if_selected(s.total)},
-      {"selection_deviation", if_selected(s.deviation(point.k, scheme.selects_together))},
-      {"padding_factor", if_padded(scheme.padding_factor)},
-      {"padded_elements", if_padded(scheme.padded_elements)},
-      {"settling_iterations", o.settling_iterations ? Json(*o.settling_iterations) : Json()},
-      {"settling_cut_short", o.settling_iterations ? Json(o.settling_cut_short) : Json()},
-      {"global_error", o.global_errors.empty() ? Json() : Json(o.global_errors.back())},
-      {"scanned_max", if_selected(s.work.scanned)},
-      {"compared_max", if_selected(s.work.compared)},
-      {"sorted_max", if_selected(s.work.sorted)},
-      {"hashed_max", if_selected(s.work.hashed)},
-      {"sampled_max", if_selected(s.work.sampled)},
-      {"prefix_summed_max", if_selected(s.work.prefix_summed)},
-      {"ranks_agree", if_run(o.ranks_agree)},
-      {"wall_s", row.wall_s},
-      {"peak_rss_bytes", row.peak_rss_bytes},
-      {"sweep", row.sweep},
-      {"key", row.key},
-      {"version", row.version}});
-  if (o.measured) {
-    record["measured_min_s"] = o.measured->time.least.value();
-    record["measured_p10_s"] = o.measured->time.p10.value();
-    record["measured_p90_s"] = o.measured->time.p90.value();
-    const auto& beside = o.measured->library_allreduce;
-    record["library_allreduce_s"] = beside ? Json(beside->median.value()) : Json();
-  }
+  add_settings(row, record);
+  add_training(row, record);
+  record["status"] = name_of(row.status);
+  record["reason"] = row.reason.empty() ? Json() : Json(row.reason);
+  add_times(row, comparison, record);
+  add_traffic(row, comparison, record);
+  add_selection(row, record);
+  record["ranks_agree"] = row.outcome ? Json(row.outcome->ranks_agree) : Json();
+  record["wall_s"] = row.wall_s;
+  record["peak_rss_bytes"] = row.peak_rss_bytes;
+  record["sweep"] = row.sweep;
+  record["key"] = row.key;
+  record["version"] = row.version;
+  add_measured(row, record);
   return record;
 }
 
