@@ -150,13 +150,12 @@ std::string program_of(const std::string& network) {
 
 ChildWork work_of(const Cell& cell, const plan::Point& point) {
   if (pattern_named(cell.pattern) == nullptr) {
-    return run::work_of(point, {.alphabeta = has_alphabeta(point)}).value();
+    return run::work_of(point, {.alphabeta = has_alphabeta(point)});
   }
   const auto ready = std::make_shared<run::ReadyNetwork>();
-  return {
-      .subject = point.platform,
-      .prepare = [ready, point] { *ready = run::make_network(point, false); },
-      .run = [ready, point, cell] { return result_of_pattern(cell, point, *ready).dump(); }};
+  return {.subject = point.platform,
+          .prepare = [ready, point] { *ready = run::make_network(point, false); },
+          .run = [ready, point, cell] { return result_of_pattern(cell, point, *ready).dump(); }};
 }
 
 Measurement measured(Measurement wanted, const plan::Point& point, const ChildProcess& child) {
@@ -168,7 +167,9 @@ Measurement measured(Measurement wanted, const plan::Point& point, const ChildPr
       take_result(m, Json::parse(ended.text));
       m.peak_rss_bytes = ended.peak_rss_bytes;
     } else {
-      take_scheme(m, run::row_of("accuracy", point, &child));
+      const run::EndedPoint ended = run::join("accuracy", point, &child);
+      if (ended.refused) std::rethrow_exception(ended.refused);
+      take_scheme(m, ended.row);
     }
   } catch (const std::bad_alloc&) {
     m.reason = "out of memory";

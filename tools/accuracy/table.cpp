@@ -9,7 +9,9 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/app/run/jobs.hpp"
+#include "sim/app/results/lines_file.hpp"
+#include "sim/app/run/executor.hpp"
+#include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/hash.hpp"
 
@@ -119,33 +121,33 @@ void plan(std::vector<PlannedCell>& planned, const Side& side, const TableSettin
   }
 }
 
-/// The cells to measure, the cheapest first.
+/// The cells to measure.
 std::vector<PlannedCell> plan(const TableSettings& settings, const Results& results) {
   std::vector<PlannedCell> planned;
   if (settings.run_reference) plan(planned, settings.reference, settings, results);
   if (settings.run_judged) plan(planned, settings.judged, settings, results);
-  std::ranges::stable_sort(planned, {}, &PlannedCell::expected_s);
   return planned;
 }
 
 void run(std::vector<PlannedCell> planned, const TableSettings& settings, Results& results) {
   std::vector<run::Job> jobs;
-  for (PlannedCell& one : planned) {
-    jobs.push_back({one.expected_s, work_of(one.measurement.cell, one.point),
-                    [&one, &results](const ChildProcess* child) {
-                      one.measurement = measured(one.measurement, one.point, *child);
-                      return results.add(one.measurement);
-                    }});
+  for (const PlannedCell& one : planned) {
+    jobs.push_back({work_of(one.measurement.cell, one.point), one.expected_s});
   }
-  run_jobs(
-      std::move(jobs), results.file(),
-      {.at_once = settings.jobs, .limits = {.seconds = settings.limit_s}, .what = "measurements"},
-      [&](const run::JobProgress& now) {
-        if (!now.ended) return;
-        const Measurement& m = planned[*now.ended].measurement;
-        fmt::print(stderr, "{}/{} {}: {} ({:.1f} s){}\n", now.done, planned.size(), m.side.network,
-                   name_of(m.cell), m.wall_s, m.reason.empty() ? "" : ": " + m.reason);
-      });
+  std::size_t done = 0;
+  const auto ended = [&](std::size_t job, const ChildProcess& process) {
+    Measurement& m = planned[job].measurement;
+    m = measured(m, planned[job].point, process);
+    results.file().append(results.add(m) + '\n');
+    fmt::print(stderr, "{}/{} {}: {} ({:.1f} s){}\n", ++done, planned.size(), m.side.network,
+               name_of(m.cell), m.wall_s, m.reason.empty() ? "" : ": " + m.reason);
+  };
+  try {
+    run_jobs(jobs, {.at_once = settings.jobs, .limits = {.seconds = settings.limit_s}},
+             {.ended = ended});
+  } catch (const InterruptedError&) {
+    results.file().throw_interrupted(done, planned.size(), "measurements");
+  }
 }
 
 }  // namespace

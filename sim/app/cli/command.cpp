@@ -22,7 +22,7 @@
 #include "sim/app/report/tables/records.hpp"
 #include "sim/app/report/tables/training.hpp"
 #include "sim/app/report/tables/varying.hpp"
-#include "sim/core/base/children.hpp"
+#include "sim/core/base/child_process.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
 #include "sim/core/base/numbers.hpp"

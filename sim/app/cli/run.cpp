@@ -14,7 +14,7 @@
 #include "sim/app/cli/sizes.hpp"
 #include "sim/app/cli/timeline_flags.hpp"
 #include "sim/app/run/simulate.hpp"
-#include "sim/core/base/children.hpp"
+#include "sim/core/base/child_process.hpp"
 #include "sim/core/base/errors.hpp"
 
 namespace thinwire::cli {
@@ -79,16 +79,17 @@ std::string links_text(const Json& result, std::size_t most) {
 /// What the ranks selected, how far that is from k, and what work it was.
 std::string selection_text(const results::Row& row) {
   const results::SelectionSummary& selection = *row.outcome->selection;
-  const algorithms::SelectionWork& work = selection.work;
+  std::vector<std::string> work;
+  for (const auto& [name, kind] : algorithms::kWorkKinds) {
+    work.push_back(fmt::format("{} {}", name, selection.work.*kind));
+  }
   const bool together = algorithms::find_scheme(row.point.scheme).selects_together;
   return fmt::format(
-      "selected by {} of {} ranks: {} a rank, {} in all, {:+.2f}% from k = {}{}; components that a "
-      "rank scanned {}, compared {}, sorted {}, hashed {}, sampled {}, "
-      "prefix-summed {}",
+      "selected by {} of {} ranks: {} a rank, {} in all, {:+.2f}% from k = {}{}; most work of a "
+      "rank: {}",
       selection.ranks, row.point.ranks, report::interval_text(selection.least, selection.most),
       selection.total, 100 * selection.deviation(row.point.k, together), row.point.k,
-      together ? " in all" : "", work.scanned, work.compared, work.sorted, work.hashed,
-      work.sampled, work.prefix_summed);
+      together ? " in all" : "", fmt::join(work, ", "));
 }
 
 /// What the flags ask for beyond the table. Beside a table it belongs to the output; beside data it

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -73,7 +74,7 @@ void check_writable(const std::string& path) {
   if (!existed) fs::remove(fs::canonical(path, ignored), ignored);  // not a link to it
 }
 
-/// Makes the request that simulate_point takes.
+/// Makes the request that run_points takes.
 run::TimelineWish timeline_wish(const TimelineFlags& flags, const plan::Point& point) {
   run::TimelineWish wish{.settings = settings_of(flags, point.ranks)};
   check_timeline(point, wish.settings);
@@ -127,14 +128,16 @@ void add_timeline_flags(Command& command, TimelineFlags& flags) {
 
 results::Row row_with_timeline(const TimelineFlags& flags, const plan::Point& point,
                                const run::ProcessSettings& settings) {
-  run::TimelineWish wish = timeline_wish(flags, point);
-  results::Row row = run::simulate_point("run", point, settings, &wish);
-  if (row.status == results::Status::ok) {
-    say("{}: {}; https://ui.perfetto.dev opens it", flags.file, wish.told);
-  } else if (!wish.told.empty()) {
+  const run::TimelineWish wish = timeline_wish(flags, point);
+  const run::EndedPoint ended =
+      run::run_points("run", {point}, {.processes = settings, .timeline = &wish}).front();
+  if (ended.refused) std::rethrow_exception(ended.refused);
+  if (ended.row.status == results::Status::ok) {
+    say("{}: {}; https://ui.perfetto.dev opens it", flags.file, ended.told);
+  } else if (!ended.told.empty()) {
     say("{}: what happened before the run failed", flags.file);
   }
-  return row;
+  return ended.row;
 }
 
 }  // namespace thinwire::cli

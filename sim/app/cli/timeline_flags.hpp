@@ -17,7 +17,7 @@ struct TimelineFlags {
 
 void add_timeline_flags(Command& command, TimelineFlags& flags);
 
-/// Calls simulate_point, writes the timeline and summarises it on stderr. Throws InputError before
+/// Runs the point, writes the timeline and summarises it on stderr. Throws InputError before
 /// the simulation if the file cannot be written, or the point lacks such ranks or a clock. A failed
 /// run leaves the events up to its failure; without any there is no file.
 [[nodiscard]] results::Row row_with_timeline(const TimelineFlags& flags, const plan::Point& point,

@@ -28,7 +28,7 @@
 #include "sim/app/results/compare.hpp"
 #include "sim/app/run/simulate.hpp"
 #include "sim/app/run/sweep.hpp"
-#include "sim/core/base/children.hpp"
+#include "sim/core/base/child_process.hpp"
 #include "sim/core/base/code_file.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/interrupt.hpp"

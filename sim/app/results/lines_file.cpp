@@ -120,6 +120,12 @@ void LinesFile::check_in_place() const {
                   path_.string()));
 }
 
+void LinesFile::throw_interrupted(std::size_t done, std::size_t all, const char* what) const {
+  check_in_place();
+  throw InterruptedError(fmt::format(
+      "interrupted; {} of {} {} are in {}, and the same command goes on", done, all, what, path()));
+}
+
 void LinesFile::read_back(const std::function<void(const std::string& text)>& check) {
   // This descriptor must be used: closing another one of the same file would release the lock.
   std::string text;

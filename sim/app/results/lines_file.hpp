@@ -1,6 +1,7 @@
 // A file of JSON Lines with a single writer: lines are added one by one, and none is lost.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -33,6 +34,9 @@ class LinesFile {
   void replace(std::string_view text);
   /// Throws SimulationError where the file was deleted or replaced since it was opened.
   void check_in_place() const;
+  /// Throws InterruptedError, which says that so many of all `what` are in the file; or as
+  /// check_in_place does.
+  [[noreturn]] void throw_interrupted(std::size_t done, std::size_t all, const char* what) const;
 
  private:
   void open_and_lock();

@@ -14,7 +14,7 @@
 
 #include "algorithms/scheme.hpp"
 #include "sim/app/plan/point.hpp"
-#include "sim/app/run/simulation.hpp"
+#include "sim/app/results/outcome.hpp"
 
 namespace thinwire::run {
 

@@ -5,10 +5,15 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 
+#include "algorithms/registry.hpp"
+#include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/point.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/gradient/concatenation.hpp"
 #include "sim/machine/networks/alphabeta/alphabeta.hpp"
+#include "sim/machine/networks/common/representatives.hpp"
 #include "sim/machine/networks/counting/counting.hpp"
 #include "sim/machine/networks/smpi/smpi.hpp"
 #include "topologies/loading/end_to_end.hpp"
@@ -158,6 +163,17 @@ ReadyNetwork make_network(const plan::Point& point, bool verbose) {
                                                  {"counting", make_counting},
                                                  {"mpi", make_mpi}};
   return makes.at(point.network)(point, verbose);
+}
+
+std::unique_ptr<Network> for_ranks_of(const plan::Point& point, std::unique_ptr<Network> network) {
+  if (point.representatives == 0) return network;
+  // The same ranks run on all networks that a point needs.
+  const bool next_to_each_other = plan::find_network(point.network).congests ||
+                                  algorithms::find_scheme(point.scheme).adds_in_nodes;
+  const auto which =
+      next_to_each_other ? networks::Representatives::first : networks::Representatives::spread;
+  return std::make_unique<networks::RepresentativesNetwork>(
+      std::move(network), point.representatives, std::make_unique<ConcatenationRenamer>(), which);
 }
 
 }  // namespace thinwire::run

@@ -24,6 +24,10 @@ struct ReadyNetwork {
 [[nodiscard]] std::unique_ptr<Network> alphabeta_of(const plan::Machine& machine,
                                                     const networks::HostCosts& host = {});
 
+/// A network on which the ranks run that the point simulates: few that stand for all, or all.
+[[nodiscard]] std::unique_ptr<Network> for_ranks_of(const plan::Point& point,
+                                                    std::unique_ptr<Network> network);
+
 /// The network `links` of a point without its ranks, which are to be placed. Loads the platform, as
 /// make_network() does.
 [[nodiscard]] std::unique_ptr<networks::LinksNetwork> links_of(const plan::Point& point,

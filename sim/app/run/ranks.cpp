@@ -258,6 +258,23 @@ Task<void> PointRanks::iterate(Communicator& on_network, RankState& rank,
   rank.reduced = co_await std::move(task);
 }
 
+results::TrainingOutcome training_outcome(std::vector<results::IterationKind> kinds,
+                                          std::int64_t samples) {
+  results::TrainingOutcome outcome{.mean = {}, .kinds = std::move(kinds)};
+  for (const results::IterationKind& kind : outcome.kinds) {
+    outcome.mean.computation += kind.parts.computation * kind.which.weight;
+    outcome.mean.sparsification += kind.parts.sparsification * kind.which.weight;
+    outcome.mean.communication += kind.parts.communication * kind.which.weight;
+  }
+  const double time = outcome.mean.total().value();
+  outcome.samples_per_s = time > 0 ? static_cast<double>(samples) / time : 0;
+  return outcome;
+}
+
+std::int64_t samples_of(const plan::Point& point) {
+  return training_of(point).value().batch * point.ranks;
+}
+
 bool same_result(const Stream& a, const Stream& b) {
   if (a.index() != b.index()) return false;
   if (const auto* sparse = std::get_if<SparseVector>(&a)) {

@@ -9,7 +9,7 @@
 
 #include "algorithms/error_feedback.hpp"
 #include "algorithms/scheme.hpp"
-#include "sim/app/run/simulation.hpp"
+#include "sim/app/results/outcome.hpp"
 #include "sim/core/gradient/shared_work.hpp"
 #include "traces/source.hpp"
 
@@ -95,6 +95,11 @@ class PointRanks {
 /// The summary of the ranks' selections; nothing for a dense scheme, or if there were none.
 [[nodiscard]] std::optional<results::SelectionSummary> selection_of(
     std::span<const algorithms::SelectionReport> ranks, bool dense);
+/// The mean of the iterations of a training by their weights; `samples`: of one, over all ranks.
+[[nodiscard]] results::TrainingOutcome training_outcome(std::vector<results::IterationKind> kinds,
+                                                        std::int64_t samples);
+/// The samples of an iteration of the point's training, over all ranks.
+[[nodiscard]] std::int64_t samples_of(const plan::Point& point);
 /// Adds what the ranks sent, received and spent in the phases of an iteration, by rank if asked.
 void add_costs(const RunReport& report, bool ranks, results::Outcome& outcome);
 

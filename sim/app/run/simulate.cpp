@@ -4,24 +4,19 @@
 
 #include <algorithm>
 #include <memory>
-#include <new>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "sim/app/plan/network_info.hpp"
 #include "sim/app/results/compare.hpp"
 #include "sim/app/results/outcome_json.hpp"
 #include "sim/app/run/estimate.hpp"
-#include "sim/core/base/children.hpp"
 #include "sim/core/base/errors.hpp"
-#include "sim/core/base/printable.hpp"
 #include "topologies/loading/shipped.hpp"
 
 namespace thinwire::run {
 
 namespace {
-
-constexpr const char* kPacketsHint =
-    "(ns-3 takes one zone of hosts with one link each to their switch, as gige_star has)";
 
 /// The subject of an error message about the network.
 std::string subject_of(const plan::Point& point) {
@@ -63,108 +58,99 @@ Json result_of(Simulation& simulation, bool has_clock, const TimelineWish* timel
   return result;
 }
 
-/// How one of `points` points runs. A limit of memory is that of one process, so a point with a limit
-/// has one; so has a short simulation, for which starting others takes longer.
-SimulationSettings settings_of(const plan::Point& point, std::size_t points,
-                               const ProcessSettings& settings) {
+/// The processes of one of `points` points. A limit of memory is that of one process, so a point
+/// with a limit has one; so has a short simulation, for which starting others takes longer.
+int processes_of(double expected_s, std::size_t points, const ProcessSettings& settings) {
   constexpr double kShort = 0.5;  // seconds
-  const bool alone = settings.limits.memory_bytes || estimated_wall_s(point) < kShort;
-  const int share = settings.at_once / static_cast<int>(points);
-  return {.verbose = settings.verbose, .processes = alone ? 1 : std::max(1, share)};
+  if (settings.limits.memory_bytes || expected_s < kShort) return 1;
+  return std::max(1, settings.at_once / static_cast<int>(points));
 }
 
 }  // namespace
 
-std::optional<ChildWork> work_of(const plan::Point& point, const SimulationSettings& settings,
-                                 const TimelineWish* timeline) {
-  if (plan::restriction_of(point)) return std::nullopt;
+ChildWork work_of(const plan::Point& point, const SimulationSettings& settings,
+                  const TimelineWish* timeline) {
   const auto simulation = std::make_shared<std::optional<Simulation>>();
   const bool has_clock = plan::find_network(point.network).has_clock;
-  return ChildWork{
-      .subject = subject_of(point),
-      .prepare =
-          [simulation, point, settings] {
-            check_messages(point);
-            simulation->emplace(point, settings);
-          },
-      .run = [simulation, has_clock,
-              timeline] { return result_of(**simulation, has_clock, timeline).dump(); }};
+  return {.subject = subject_of(point),
+          .prepare =
+              [simulation, point, settings] {
+                check_messages(point);
+                simulation->emplace(point, settings);
+              },
+          .run = [simulation, has_clock,
+                  timeline] { return result_of(**simulation, has_clock, timeline).dump(); }};
 }
 
-results::Row row_of(const std::string& sweep, const plan::Point& point, const ChildProcess* child,
-                    TimelineWish* timeline) {
-  results::Row row = results::failed_row(sweep, point, {});
-  if (child == nullptr) {
-    row.status = results::Status::skipped;
-    row.reason = plan::restriction_of(point).value();
-    return row;
-  }
-  row.wall_s = child->wall_s();
-  try {
-    const ChildOutcome ended = child->outcome();
-    const Json result = Json::parse(ended.text);
-    const std::string origin = "the simulation";
-    row.outcome = results::outcome_from(JsonNode(origin, result), point.machine);
-    if (timeline != nullptr) timeline->told = result.at("timeline").get<std::string>();
-    row.peak_rss_bytes = ended.peak_rss_bytes;
-    if (!row.outcome->ranks_agree) {
-      throw SimulationError("the ranks ended with different reduced gradients");
+std::vector<EndedPoint> run_points(const std::string& sweep, const std::vector<plan::Point>& points,
+                                   const PointSettings& settings, const PointWatcher& watcher) {
+  std::vector<Job> jobs;
+  std::vector<std::size_t> point_of;    // by job
+  std::vector<std::size_t> restricted;  // points that have no job
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (plan::restriction_of(points[i])) {
+      restricted.push_back(i);
+      continue;
     }
-    row.status = results::Status::ok;
-  } catch (const SimulationError& error) {
-    row.reason = printable(error.what());
-    if (point.packets) row.reason += fmt::format("; with packets {}", kPacketsHint);
-    row.outcome.reset();
-  } catch (const std::bad_alloc&) {
-    row.reason = point.input.statistical || point.space.granule >= point.k
-                     ? "out of memory; fewer ranks need less"
-                     : "out of memory; a larger granule carries less";
+    const double expected_s =
+        settings.expected_s.empty() ? estimated_wall_s(points[i]) : settings.expected_s[i];
+    const SimulationSettings simulation{
+        .verbose = settings.processes.verbose,
+        .alphabeta = settings.alphabeta,
+        .processes = processes_of(expected_s, points.size(), settings.processes)};
+    jobs.push_back({work_of(points[i], simulation, settings.timeline), expected_s});
+    point_of.push_back(i);
   }
-  return row;
-}
-
-results::Row row_of_several(const std::string& sweep, const plan::Point& point,
-                            const ChildProcess* child) {
-  try {
-    return row_of(sweep, point, child);
-  } catch (const TooFewHostsError& error) {
-    results::Row row = results::failed_row(sweep, point, error.what());
-    row.status = results::Status::skipped;
-    return row;
-  }
-}
-
-results::Row simulate_point(const std::string& sweep, const plan::Point& point,
-                            const ProcessSettings& settings, TimelineWish* timeline) {
-  std::optional<ChildWork> work = work_of(point, settings_of(point, 1, settings), timeline);
-  if (!work) return row_of(sweep, point, nullptr);
-  ChildProcess child(std::move(*work), settings.limits, settings.verbose);
-  child.wait();
-  return row_of(sweep, point, &child, timeline);
+  std::vector<EndedPoint> all(points.size());
+  std::size_t skipped = 0;
+  const auto end = [&](std::size_t point, const ChildProcess* process) {
+    all[point] = join(sweep, points[point], process);
+    if (watcher.ended) watcher.ended(point, all[point]);
+  };
+  const auto tell = [&](JobProgress now) {
+    now.ended += skipped;
+    if (watcher.progress) watcher.progress(now);
+  };
+  const auto progress = [&](const JobProgress& now) {
+    while (skipped < restricted.size()) {  // at the begin
+      end(restricted[skipped++], nullptr);
+      tell(now);
+    }
+    tell(now);
+  };
+  run_jobs(
+      jobs, settings.processes,
+      {.started =
+           [&](std::size_t job) {
+             if (watcher.started) watcher.started(point_of[job]);
+           },
+       .ended = [&](std::size_t job, const ChildProcess& process) { end(point_of[job], &process); },
+       .progress = progress});
+  return all;
 }
 
 void simulate_points(const std::string& sweep, const std::vector<plan::Point>& points,
                      const ProcessSettings& settings,
                      const std::function<void(results::Row)>& take) {
-  Children children(settings.at_once, settings.limits, settings.verbose);
-  std::vector<std::optional<std::size_t>> started;  // the child of each point
+  std::vector<std::optional<EndedPoint>> ended(points.size());
   std::size_t taken = 0;
-  const auto take_next = [&] {
-    const std::optional<std::size_t> index = started[taken];
-    const plan::Point& point = points[taken++];
-    const ChildProcess* const child = index ? &children.ended(*index) : nullptr;
-    take(points.size() > 1 ? row_of_several(sweep, point, child) : row_of(sweep, point, child));
-  };
-  for (const plan::Point& point : points) {
-    const std::optional<ChildWork> work =
-        work_of(point, settings_of(point, points.size(), settings));
-    if (work) children.start(*work);
-    started.push_back(work ? std::optional(children.size() - 1) : std::nullopt);
-    while (taken < started.size() && (!started[taken] || children.has_ended(*started[taken]))) {
-      take_next();
+  const auto take_next = [&](std::size_t point, const EndedPoint& one) {
+    ended[point] = one;
+    for (; taken < points.size() && ended[taken]; ++taken) {
+      results::Row row = std::move(ended[taken]->row);
+      const bool others = points.size() > 1 && row.status == results::Status::skipped;
+      if (ended[taken]->refused && !others) std::rethrow_exception(ended[taken]->refused);
+      take(std::move(row));
     }
-  }
-  while (taken < started.size()) take_next();
+  };
+  static_cast<void>(run_points(sweep, points, {.processes = settings}, {.ended = take_next}));
+}
+
+results::Row simulate_point(const std::string& sweep, const plan::Point& point,
+                            const ProcessSettings& settings) {
+  results::Row row;
+  simulate_points(sweep, {point}, settings, [&](results::Row one) { row = std::move(one); });
+  return row;
 }
 
 }  // namespace thinwire::run

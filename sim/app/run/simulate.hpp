@@ -1,4 +1,5 @@
-// Runs a point in a child process, so that this process survives whatever happens there.
+// Runs points in child processes, so that this process survives whatever happens there: the way in
+// for all who have something simulated.
 #pragma once
 
 #include <functional>
@@ -6,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "sim/app/plan/point.hpp"
 #include "sim/app/results/row.hpp"
+#include "sim/app/run/executor.hpp"
+#include "sim/app/run/join.hpp"
 #include "sim/app/run/simulation.hpp"
-#include "sim/core/base/child_process.hpp"
 
 namespace thinwire::run {
 
@@ -16,40 +19,46 @@ namespace thinwire::run {
 struct TimelineWish {
   TimelineSettings settings = {};
   /// Called at the end in the child process, also if the run fails: writes the timeline and returns
-  /// a short summary of it. Throws SimulationError if it cannot be written.
+  /// a short summary of it, EndedPoint::told. Throws SimulationError if it cannot be written.
   std::function<std::string(const Timeline& timeline)> write = {};
-  std::string told = {};  ///< the summary, if the run did not fail
 };
 
-/// The work of a child process that runs the point; nothing if the scheme cannot run there
-/// (restriction_of). Throws InputError for a network or a shipped platform that does not exist.
-[[nodiscard]] std::optional<ChildWork> work_of(const plan::Point& point,
-                                               const SimulationSettings& settings = {},
-                                               const TimelineWish* timeline = nullptr);
-/// The row of a point whose child has ended; `child` is null if work_of returned no work.
-/// InputError passes through (for example, a platform that cannot be loaded).
-[[nodiscard]] results::Row row_of(const std::string& sweep, const plan::Point& point,
-                                  const ChildProcess* child, TimelineWish* timeline = nullptr);
-/// The row of one of several points, as row_of: one with more ranks than its platform has hosts is
-/// skipped, since the others may have places.
-[[nodiscard]] results::Row row_of_several(const std::string& sweep, const plan::Point& point,
-                                          const ChildProcess* child);
-/// How to simulate points in child processes; nothing of it changes a result.
-struct ProcessSettings {
-  int at_once = 1;          ///< processes: points, or iterations of a point (SimulationSettings)
-  bool verbose = false;     ///< let SimGrid's log through to stderr
-  ChildLimits limits = {};  ///< of a process
+/// The work of a child process that runs the point, for join(). Throws InputError for a network or
+/// a shipped platform that does not exist.
+[[nodiscard]] ChildWork work_of(const plan::Point& point, const SimulationSettings& settings = {},
+                                const TimelineWish* timeline = nullptr);
+
+/// How points run; nothing of it changes a result.
+struct PointSettings {
+  ProcessSettings processes = {};
+  bool alphabeta = true;  ///< as in SimulationSettings
+  /// By point, where they are known better than estimated_wall_s tells.
+  std::vector<double> expected_s = {};
+  const TimelineWish* timeline = nullptr;  ///< of a single point
 };
 
-/// Simulates a point and waits for it. Throws as work_of and row_of do.
-[[nodiscard]] results::Row simulate_point(const std::string& sweep, const plan::Point& point,
-                                          const ProcessSettings& settings = {},
-                                          TimelineWish* timeline = nullptr);
-/// Simulates points, several at once, and calls `take` with the row of each, in the order of the
-/// points and as early as possible. Throws as work_of and row_of do; of several points, one with
-/// more ranks than its platform has hosts is skipped instead.
+struct PointWatcher {
+  std::function<void(std::size_t point)> started = {};
+  /// As soon as a point has ended.
+  std::function<void(std::size_t point, const EndedPoint& ended)> ended = {};
+  std::function<void(const JobProgress&)> progress = {};  ///< as in JobWatcher
+};
+
+/// Runs points, those that take longest first, each in a process of its own, and in further ones
+/// where processors are to spare. Returns them in their order; `sweep` is the name in their rows.
+/// Throws as run_jobs and work_of do.
+std::vector<EndedPoint> run_points(const std::string& sweep, const std::vector<plan::Point>& points,
+                                   const PointSettings& settings = {},
+                                   const PointWatcher& watcher = {});
+
+/// Runs points, and calls `take` with the row of each, in the order of the points and as early as
+/// possible. Throws as run_points does, and the InputError of a point that cannot run; of several
+/// points, one with more ranks than its platform has hosts is skipped instead.
 void simulate_points(const std::string& sweep, const std::vector<plan::Point>& points,
                      const ProcessSettings& settings,
                      const std::function<void(results::Row)>& take);
+/// Runs a point. Throws as simulate_points does.
+[[nodiscard]] results::Row simulate_point(const std::string& sweep, const plan::Point& point,
+                                          const ProcessSettings& settings = {});
 
 }  // namespace thinwire::run

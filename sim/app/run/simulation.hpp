@@ -1,4 +1,4 @@
-// Simulates one point, in this process.
+// Simulates one point, in this process and, where it may, in others beside it.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 #include "sim/app/plan/point.hpp"
 #include "sim/app/results/outcome.hpp"
+#include "sim/app/run/iterations.hpp"
 #include "sim/app/run/networks.hpp"
-#include "sim/core/kernel/network.hpp"
+#include "sim/app/run/tasks.hpp"
 #include "sim/core/kernel/schedule.hpp"
 #include "sim/core/kernel/timeline.hpp"
-#include "sim/machine/workloads/iteration.hpp"
 
 namespace thinwire::run {
 
@@ -29,11 +29,11 @@ struct TimelineSettings {
 struct SimulationSettings {
   bool verbose = false;   ///< print SimGrid's log on stderr
   bool alphabeta = true;  ///< find Outcome::alphabeta_time, if flows share links
-  /// With more than one, as many iterations run at once, each in a child process, while this process
+  /// With more than one, as many tasks run at once, each in a child process, while this process
   /// takes the ranks from one iteration to the next on the counting network. On smpi, and with a
   /// timeline or a schedule, only the α-β machine has a process of its own.
   int processes = 1;
-  /// Called after each iteration, for benchmarks; with one process only.
+  /// Called after each iteration that this process simulates on the point's network, for benchmarks.
   std::function<void(int iteration)> after_iteration = {};
 };
 
@@ -55,7 +55,7 @@ class Simulation {
   [[nodiscard]] const Timeline* timeline() const { return timeline_.get(); }
 
  private:
-  results::Outcome run(Timeline* timeline, Schedule* schedule = nullptr);
+  results::Outcome run(const Recorders& recorders, Wanted wanted);
 
   plan::Point point_;
   SimulationSettings settings_;

@@ -15,8 +15,8 @@
 #include "sim/app/plan/config.hpp"
 #include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/plan.hpp"
+#include "sim/app/results/lines_file.hpp"
 #include "sim/app/run/estimate.hpp"
-#include "sim/app/run/jobs.hpp"
 #include "sim/app/run/simulate.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
@@ -163,13 +163,38 @@ void check_is_of(const Sweep& sweep, const std::vector<results::Row>& rows,
   }
 }
 
-/// The row of a point. Within a sweep, a point whose platform cannot be used is one failed point.
-results::Row row_in_sweep(const std::string& sweep, const plan::Point& point,
-                          const ChildProcess* child) {
+/// The points of a sweep that have to run.
+struct MissingPoints {
+  std::vector<plan::Point> points;
+  std::vector<double> expected_s;  // by point
+  std::vector<std::size_t> index;  // in the sweep, by point
+};
+
+/// Runs the points and adds the row of each to the file as it ends. A point that cannot run, for
+/// example because its platform cannot be loaded, is one failed point.
+std::vector<EndedPoint> run_into(results::LinesFile& file, const std::string& sweep,
+                                 const MissingPoints& missing, const SweepOptions& options,
+                                 SweepProgress now,
+                                 const std::function<void(const SweepProgress&)>& progress) {
+  const auto ended = [&](std::size_t /*point*/, const EndedPoint& one) {
+    file.append(to_json(one.row).dump() + '\n');
+    now.failed += one.row.status == results::Status::failed ? 1 : 0;
+    now.ended = &one.row;
+  };
+  const auto tell = [&](const JobProgress& jobs) {
+    now.done = now.reused + jobs.ended;
+    now.running = jobs.running;
+    now.left_s = jobs.left_s;
+    progress(now);
+    now.ended = nullptr;
+  };
   try {
-    return row_of_several(sweep, point, child);
-  } catch (const InputError& error) {
-    return results::failed_row(sweep, point, error.what());
+    return run_points(sweep, missing.points,
+                      {.processes = {.at_once = options.jobs, .limits = options.limits},
+                       .expected_s = missing.expected_s},
+                      {.ended = ended, .progress = tell});
+  } catch (const InterruptedError&) {
+    file.throw_interrupted(now.done, now.total, "points");
   }
 }
 
@@ -287,35 +312,21 @@ std::vector<results::Row> run_sweep(const Sweep& sweep, const std::string& path,
   const std::vector<PlannedPoint> plan = plan_sweep(sweep, before, options);
 
   std::map<std::size_t, results::Row> rows;  // by point index
-  std::vector<const PlannedPoint*> missing;
+  MissingPoints missing;
   for (const PlannedPoint& planned : plan) {
     if (planned.known) {
       rows.emplace(planned.index, *planned.known);
-    } else {
-      missing.push_back(&planned);
+      continue;
     }
+    missing.points.push_back(sweep.points[planned.index]);
+    missing.expected_s.push_back(planned.expected_s);
+    missing.index.push_back(planned.index);
   }
-  std::ranges::stable_sort(missing, std::greater<>(), &PlannedPoint::expected_s);
-  std::vector<Job> jobs;
-  for (const PlannedPoint* planned : missing) {
-    const std::size_t index = planned->index;
-    const plan::Point& point = sweep.points[index];
-    jobs.push_back(
-        {planned->expected_s, work_of(point), [&rows, &sweep, &point, index](const auto* child) {
-           const results::Row& row = rows[index] = row_in_sweep(sweep.name, point, child);
-           return to_json(row).dump();
-         }});
+  const SweepProgress begin{.reused = rows.size(), .total = plan.size()};
+  std::vector<EndedPoint> ended = run_into(file, sweep.name, missing, options, begin, progress);
+  for (std::size_t i = 0; i < ended.size(); ++i) {
+    rows.emplace(missing.index[i], std::move(ended[i].row));
   }
-  const std::size_t reused = rows.size();
-  std::size_t failed = 0;
-  run_jobs(std::move(jobs), file,
-           {.at_once = options.jobs, .limits = options.limits, .done_before = reused},
-           [&](const JobProgress& now) {
-             const results::Row* const ended =
-                 now.ended ? &rows.at(missing[*now.ended]->index) : nullptr;
-             failed += ended != nullptr && ended->status == results::Status::failed ? 1 : 0;
-             progress({now.done, now.running, failed, reused, plan.size(), now.left_s, ended});
-           });
 
   // The sweep is complete: the rows of other grids come first, then these in order; replaced rows
   // are dropped.

@@ -57,13 +57,13 @@ struct PlannedPoint {
                                                    const SweepOptions& options);
 
 struct SweepProgress {
-  std::size_t done;  ///< including failed ones
-  std::size_t running;
-  std::size_t failed;
-  std::size_t reused;  ///< points that the results already held
-  std::size_t total;
-  double left_s;              ///< estimated wall-clock time
-  const results::Row* ended;  ///< the point that just ended; null in between
+  std::size_t done = 0;  ///< including failed ones
+  std::size_t running = 0;
+  std::size_t failed = 0;
+  std::size_t reused = 0;  ///< points that the results already held
+  std::size_t total = 0;
+  double left_s = 0;                    ///< estimated wall-clock time
+  const results::Row* ended = nullptr;  ///< the point that just ended; null in between
 };
 
 /// Runs the points that `path` does not hold yet, the longest first, adds each to the file as it

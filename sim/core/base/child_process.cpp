@@ -17,6 +17,7 @@
 #include <fstream>
 #include <new>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -149,6 +150,10 @@ std::string reason_of_death(int status, const std::string& messages) {
 }
 
 }  // namespace
+
+int default_processes() {
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
 
 ChildProcess::ChildProcess(ChildWork work, ChildLimits limits, bool verbose)
     : work_(std::move(work)), limits_(limits), begin_(std::chrono::steady_clock::now()) {

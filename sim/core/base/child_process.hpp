@@ -13,6 +13,9 @@
 
 namespace thinwire::inline base {
 
+/// The number of processes that run at once by default: that of the processors.
+[[nodiscard]] int default_processes();
+
 /// The work of a child process, in two parts.
 struct ChildWork {
   /// The file that `prepare` reads; the error message names it when the child dies there.

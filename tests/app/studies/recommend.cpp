@@ -27,7 +27,7 @@ using test::contains;
 using test::error_of;
 
 results::Row simulated(const Json& point) {
-  results::Row row = simulate_point("test", plan::point_from(point, "test"));
+  results::Row row = run::simulate_point("test", plan::point_from(point, "test"));
   CAPTURE(row.reason);
   REQUIRE(row.outcome);
   return row;

@@ -16,7 +16,7 @@
 
 #include "sim/app/run/simulate.hpp"
 #include "sim/app/studies/claims/trials.hpp"
-#include "sim/core/base/children.hpp"
+#include "sim/core/base/child_process.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/json_node.hpp"

@@ -9,9 +9,7 @@
 #include "sim/app/results/compare.hpp"
 #include "sim/app/run/estimate.hpp"
 #include "sim/app/run/simulate.hpp"
-#include "sim/core/base/children.hpp"
 #include "sim/core/base/errors.hpp"
-#include "sim/core/base/interrupt.hpp"
 
 namespace thinwire::studies {
 
@@ -28,19 +26,6 @@ void announce(const RecommendSettings& settings, const Attempt& attempt) {
   if (latency != 1) what += fmt::format(", latencies times {:.3g}", latency);
   if (bandwidth != 1) what += fmt::format(", bandwidths times {:.3g}", bandwidth);
   settings.progress(what);
-}
-
-/// What a process has to do for an attempt; nothing if it is refused, or takes too long.
-std::optional<ChildWork> work_of(const RecommendSettings& settings, Attempt& attempt) {
-  const plan::Point point = plan::point_from(attempt.point, "recommend");
-  const double expected = run::estimated_wall_s(point);
-  if (expected > settings.most_seconds) {
-    attempt.trouble = fmt::format("its simulation would take about {:.0f} s", expected);
-    return std::nullopt;
-  }
-  std::optional<ChildWork> work = run::work_of(point, {.alphabeta = false});
-  if (!work) attempt.candidate = candidate_from(run::row_of("recommend", point, nullptr));
-  return work;
 }
 
 /// Calls `work`, and keeps an InputError in the attempt.
@@ -72,25 +57,29 @@ void keep_options(Json& point, const algorithms::SchemeInfo& scheme) {
 }
 
 void simulate_all(const RecommendSettings& settings, std::vector<Attempt>& attempts) {
-  const InterruptGuard guard;
-  Children children(settings.jobs);
-  std::vector<Attempt*> started;  // by child
+  std::vector<plan::Point> points;
+  std::vector<Attempt*> of_point;
   for (Attempt& attempt : attempts) {
     guarded(attempt, [&] {
       attempt.point["scheme"] = attempt.scheme;
       keep_options(attempt.point, algorithms::find_scheme(attempt.scheme));
-      const std::optional<ChildWork> work = work_of(settings, attempt);
-      if (!work) return;
-      children.start(*work);
-      started.push_back(&attempt);
-      announce(settings, attempt);
+      const plan::Point point = plan::point_from(attempt.point, "recommend");
+      const double expected = run::estimated_wall_s(point);
+      if (expected > settings.most_seconds) {
+        attempt.trouble = fmt::format("its simulation would take about {:.0f} s", expected);
+        return;
+      }
+      points.push_back(point);
+      of_point.push_back(&attempt);
     });
   }
-  for (std::size_t child = 0; child < started.size(); ++child) {
-    Attempt& attempt = *started[child];
-    guarded(attempt, [&] {
-      const plan::Point point = plan::point_from(attempt.point, "recommend");
-      attempt.candidate = candidate_from(run::row_of("recommend", point, &children.ended(child)));
+  const std::vector<run::EndedPoint> all = run::run_points(
+      "recommend", points, {.processes = {.at_once = settings.jobs}, .alphabeta = false},
+      {.started = [&](std::size_t i) { announce(settings, *of_point[i]); }});
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    guarded(*of_point[i], [&] {
+      if (all[i].refused) std::rethrow_exception(all[i].refused);
+      of_point[i]->candidate = candidate_from(all[i].row);
     });
   }
   for (Attempt& attempt : attempts) {
