@@ -21,6 +21,7 @@ class HostRules {
   explicit HostRules(UnderWay<Fabric>& all)
       : all_(all),
         host_(all.host),
+        applies_(host_.eager > Bytes(0) || host_.one_way > Bytes(0)),
         limits_destinations_(host_.limits_destinations(all.size)),
         destinations_(limits_destinations_ ? all.size : 0, host_.destinations) {
     if (host_.queued > Bytes(0)) queued_until_.resize(2 * static_cast<std::size_t>(all.size));
@@ -41,6 +42,7 @@ class HostRules {
   /// A message is about to depart. Returns whether it does, perhaps later than it wanted. Else it
   /// enters its links when it may.
   [[nodiscard]] bool lets_depart(TransferIndex index) {
+    if (!applies_) return true;
     Transfer& message = all_.transfers[index];
     if (host_.is_buffered(message.words)) complete_eager(message);
     if (waits_for_destination(message.words) &&
@@ -54,6 +56,7 @@ class HostRules {
   /// A message has been delivered at `time`: what has waited for it may depart. Its transfer has
   /// been released.
   void delivered(const Transfer& message, double time) {
+    if (!applies_) return;
     if (host_.goes_one_way(message.words)) {
       for (const TransferIndex next : turns_.leave(message.from, message.to)) follow(next, time);
     }
@@ -132,6 +135,7 @@ class HostRules {
 
   UnderWay<Fabric>& all_;
   const HostCosts& host_;
+  bool applies_;  ///< whether anything can be held back
   bool limits_destinations_;
   Turns turns_;
   Connections connections_;
