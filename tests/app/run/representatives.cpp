@@ -197,7 +197,7 @@ namespace {
 
 /// On `links`; throws what the point is refused for.
 results::Outcome on_links(const std::string& platform, const std::string& scheme, int ranks,
-                                int representatives, const Json& more = Json::object()) {
+                          int representatives, const Json& more = Json::object()) {
   Json json = given(scheme, ranks, representatives);
   json.update(more);
   json["network"] = "links";
