@@ -37,6 +37,7 @@ struct PointSettings {
   const TimelineWish* timeline = nullptr;  ///< of a single point
 };
 
+/// Who is told how points fare while they run.
 struct PointWatcher {
   std::function<void(std::size_t point)> started = {};
   /// As soon as a point has ended.

@@ -28,6 +28,8 @@ struct Departing {
   double time;
 };
 
+/// Takes events out of the queue before they are due, and prefetches what they, departures and
+/// exchanges will read. It decides nothing: with and without it, every figure is the same.
 template <class Fabric>
 class ReadAhead {
  public:
