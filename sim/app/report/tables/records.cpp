@@ -95,7 +95,6 @@ void add_times(const results::Row& row, const results::Comparison& comparison, J
   const std::optional<double> bandwidth = algorithm_bandwidth(row);
   const bool judged = comparison.comparable() || comparison.verdict == results::Verdict::selection;
   const auto congestion = row.outcome ? row.outcome->congestion_factor() : std::nullopt;
-  const auto alphabeta = row.outcome ? row.outcome->alphabeta_time : std::nullopt;
   record.update(Json{
       {"time_s", seconds([](const auto& o) { return Time(o.time()); })},
       {"time_mean_s", seconds([](const auto& o) { return Time(o.mean_time()); })},
@@ -110,7 +109,7 @@ void add_times(const results::Row& row, const results::Comparison& comparison, J
       {"ratio_low", ratio(comparison.ratio_low())},
       {"ratio_high", ratio(comparison.ratio_high())},
       {"verdict", judged ? name_of(comparison.verdict) : "-"},
-      {"alphabeta_time_s", alphabeta ? Json(alphabeta->value()) : Json()},
+      {"alphabeta_time_s", seconds([](const auto& o) { return o.alphabeta_time; })},
       {"congestion_factor", congestion ? Json(*congestion) : Json()},
       {"paper_low_s", formula(comparison.paper_low)},
       {"paper_high_s", formula(comparison.paper_high)},
