@@ -13,6 +13,7 @@
 #include "algorithms/options.hpp"
 #include "algorithms/setup.hpp"
 #include "algorithms/sparsifiers/sparsifier.hpp"
+#include "algorithms/stand_ins.hpp"
 #include "algorithms/training_step.hpp"
 #include "sim/core/gradient/reduction.hpp"
 #include "sim/core/gradient/stream.hpp"
@@ -186,21 +187,6 @@ struct CostInput {
   [[nodiscard]] std::int64_t dense_words() const { return space().value_words(n).value(); }
 };
 
-/// How a dense scheme sends a gradient through trees: chunk after chunk, as through a pipeline. A
-/// gradient of fewer chunks is sent in the same way, in chunks of the same length, by `scheme` with
-/// these of its options.
-///
-/// The pipeline may fill and empty several times, once for each bucket. A bucket's chunks may be
-/// shorter than those of the first; they are taken for fewer ones of the same length together.
-struct Pipeline {
-  std::int64_t chunks = 1;  ///< in each tree
-  std::int64_t fills = 1;
-  double long_chunks = 1;  ///< if all had the length of the first bucket's
-  bool own_phases = true;  ///< `scheme` has the phases of the scheme that is asked
-  std::string scheme;
-  std::map<std::string, OptionValue> options;
-};
-
 /// A row of a paper's cost table, as formulas (algorithms/formula.hpp) of P, n, k, and the numeric
 /// options of the scheme.
 struct PaperCost {
@@ -228,17 +214,6 @@ enum class Collective : std::uint8_t {
   return collective == Collective::allreduce || collective == Collective::allgather;
 }
 
-/// Whether each rank adds its own part of the gradient of sparse vectors, of which some have more
-/// entries than others, and where few ranks can stand for all then (docs/representatives.md).
-enum class UnevenParts : std::uint8_t {
-  none,
-  /// All parts are sent straight to their ranks, and what follows hardly depends on their sizes; or
-  /// they go around a ring, which waits for the fullest one in every step.
-  sent,
-  /// As `sent`, and most of the time is their allgather, whose longest messages are hard to meet.
-  sent_and_gathered
-};
-
 /// The registry entry of a scheme: its name, cost, restrictions and factory.
 struct SchemeInfo {
   std::string name = {};
@@ -264,13 +239,7 @@ struct SchemeInfo {
   bool in_switches = false;    ///< needs switches that sum
   bool copies = false;         ///< pays for the copies that MPI makes (SchemeSetup::copy_per_word)
   bool allocates = false;      ///< and for buffers that it allocates in each call (fresh)
-  /// Ranks whose numbers differ by a multiple of this do the same, if it divides P; 0: no two do.
-  int alike_after = 1;
-  UnevenParts uneven_parts = UnevenParts::none;
-  /// An option with which the ranks are not busy for the same time; empty: there is none.
-  std::string unlike_with = {};
-  /// The ranks of a node add parts first, so those of whole nodes stand for others.
-  bool adds_in_nodes = false;
+  StandIns stand_ins = {};     ///< few of its ranks or chunks that stand for all
   /// Its messages have a format of their own, with values and indexes of 32 bits or of fewer.
   bool own_format = false;
   std::vector<OptionInfo> options = {};
@@ -289,8 +258,6 @@ struct SchemeInfo {
   /// each, which cost() scales to the precision; other schemes use CostInput::precision.
   std::function<Cost(const CostInput&)> run_cost = {};
   std::function<std::unique_ptr<Scheme>(const SchemeSetup&)> make = {};
-  /// Of schemes that send chunk after chunk; nothing where they do not.
-  std::function<std::optional<Pipeline>(const CostInput&)> pipeline = {};
 
   // Sparse schemes only:
   std::string sparsifier = {};  ///< the sparsifier's name

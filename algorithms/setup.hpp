@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "algorithms/options.hpp"
+#include "algorithms/roles.hpp"
 #include "sim/core/base/reducing_switches.hpp"
 #include "sim/core/base/units.hpp"
 #include "sim/core/gradient/reduction.hpp"
@@ -55,6 +56,7 @@ struct SchemeSetup {
   bool decode_later = false;
   Options options = {};
   SharedWork* shared = nullptr;
+  const Roles* roles = &Roles::of_all_ranks();  ///< outlives the schemes
   /// α and β as in the network's formulas, for schemes that decide by cost.
   Seconds alpha = {};
   Seconds beta_per_word = {};

@@ -200,6 +200,16 @@ TEST_CASE("An include against the arrows would be found") {
             .empty());
 }
 
+TEST_CASE("No scheme asks the Communicator what it is") {
+  static const std::regex question(
+      R"(\b(stands_for|have_places|takes_exchanges|representative|isend_between|dynamic_cast)\b)");
+  for_each_source({"algorithms"}, [](const std::string& path, std::istream& text) {
+    for (std::string line; std::getline(text, line);) {
+      CHECK_MESSAGE(!std::regex_search(line, question), path << ": " << line);
+    }
+  });
+}
+
 TEST_CASE("No two files define a type of the same name, which the linker would take for one") {
   std::map<std::string, std::string> first;
   for_each_source({"sim", "algorithms", "traces", "topologies", "tools", "tests"},

@@ -2,33 +2,48 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdint>
-#include <optional>
 #include <utility>
 #include <vector>
 
-#include "algorithms/collectives/represented_parts.hpp"
 #include "algorithms/collectives/tags.hpp"
 
 namespace thinwire::algorithms {
 
-Task<Concatenation> gather_by_doubling(Communicator& comm, Core core, Concatenation own,
-                                       Distances distances, std::optional<int> place) {
-  Concatenation held = std::move(own);
-  for (int width = 1; width < core.size(); width *= 2) {
-    const int distance = distances == Distances::ascending ? width : core.size() / (2 * width);
-    const Rank peer = core.at(core.place() ^ distance);
-    const Request receive = comm.irecv(peer, kAllgatherTag);
-    const Request send =
-        place ? comm.isend_between({.from = Rank(*place), .to = Rank(*place ^ width)}, peer,
-                                   kAllgatherTag, held.message())
-              : comm.isend(peer, kAllgatherTag, held.message());
-    const Message received = co_await Communicator::SendrecvAwaiter(comm, send, receive);
-    const Concatenation theirs = Concatenation::from(received.payload);
-    const bool first = (core.place() & distance) == 0;
-    held = first ? Concatenation::join(held, theirs) : Concatenation::join(theirs, held);
+namespace {
+
+/// What a rank has gathered so far.
+class Gathering final : public DoublingPart {
+ public:
+  explicit Gathering(Concatenation own) : held_(std::move(own)) {}
+
+  [[nodiscard]] Message outgoing() override { return held_.message(); }
+  void incoming(Message message, bool after) override {
+    const Concatenation theirs = Concatenation::from(message.payload);
+    held_ = after ? Concatenation::join(held_, theirs) : Concatenation::join(theirs, held_);
   }
-  co_return held;
+  [[nodiscard]] const Concatenation& held() const { return held_; }
+
+ private:
+  Concatenation held_;
+};
+
+Task<Concatenation> gather_by_doubling(Communicator& comm, Message mine) {
+  Gathering gathering(Concatenation::of(comm.rank(), std::move(mine)));
+  co_await comm.exchange_by_doubling(gathering, kAllgatherTag);
+  co_return gathering.held();
+}
+
+}  // namespace
+
+Task<Concatenation> gather_by_descending_distances(Communicator& comm, Core core,
+                                                   Concatenation own) {
+  Gathering gathering(std::move(own));
+  for (int distance = core.size() / 2; distance >= 1; distance /= 2) {
+    const Rank peer = core.at(core.place() ^ distance);
+    Message message = co_await comm.sendrecv(peer, gathering.outgoing(), peer, kAllgatherTag);
+    gathering.incoming(std::move(message), (core.place() & distance) == 0);
+  }
+  co_return gathering.held();
 }
 
 Task<Concatenation> gather_around_ring(Communicator& comm, Concatenation::Piece own) {
@@ -48,25 +63,8 @@ Task<Concatenation> gather_around_ring(Communicator& comm, Concatenation::Piece 
 }
 
 Task<Concatenation> allgather(Communicator& comm, Message mine) {
-  if (!std::has_single_bit(static_cast<unsigned>(comm.size()))) {
-    return allgather_bruck(comm, std::move(mine));
-  }
-  const Core core(comm);
-  Concatenation own = Concatenation::of(comm.rank(), std::move(mine));
-  const int running = comm.size() / comm.stands_for();
-  if (running == comm.size()) {
-    return gather_by_doubling(comm, core, std::move(own), Distances::ascending);
-  }
-  // Representatives of ranks with the same low bits, whose own pieces differ, meet at small distances.
-  // The largest messages should be those that differ, as among neighbours that hold halves of the
-  // gradient. Where ranks have places, messages still go as far as if the small distances came first,
-  // from the place of the rank's group of parts.
-  std::optional<int> place;
-  if (comm.have_places()) {
-    place = static_cast<int>(group_of(static_cast<std::uint32_t>(comm.rank().value() % running),
-                                      static_cast<std::uint32_t>(running)));
-  }
-  return gather_by_doubling(comm, core, std::move(own), Distances::descending, place);
+  const bool power = std::has_single_bit(static_cast<unsigned>(comm.size()));
+  return power ? gather_by_doubling(comm, std::move(mine)) : allgather_bruck(comm, std::move(mine));
 }
 
 Task<Concatenation> allgather_bruck(Communicator& comm, Message mine) {

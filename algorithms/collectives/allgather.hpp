@@ -4,7 +4,7 @@
 // are for messages of L words, on the α-β machine.
 #pragma once
 
-#include <optional>
+#include <cstdint>
 
 #include "algorithms/collectives/folding.hpp"
 #include "sim/core/gradient/concatenation.hpp"
@@ -45,10 +45,9 @@ using AllgatherSchedule = Task<Concatenation> (*)(Communicator&, Message);
 /// The order in which a schedule of powers of two goes through its distances.
 enum class Distances : std::uint8_t { ascending, descending };
 
-/// Recursive doubling among the ranks of the core, none of which may have folded in. With a `place`,
-/// messages take the routes of the rank at this place in a schedule of ascending distances.
-[[nodiscard]] Task<Concatenation> gather_by_doubling(Communicator& comm, Core core,
-                                                     Concatenation own, Distances distances,
-                                                     std::optional<int> place = {});
+/// Recursive doubling with descending distances among the ranks of the core, none of which may have
+/// folded in.
+[[nodiscard]] Task<Concatenation> gather_by_descending_distances(Communicator& comm, Core core,
+                                                                 Concatenation own);
 
 }  // namespace thinwire::algorithms

@@ -33,7 +33,7 @@ Task<Message> halving_then_doubling(Communicator& comm, Core core, Message held,
   Halved own = co_await reduce_by_halving(comm, core, std::move(held), reduction, pieces,
                                           Distances::ascending);
   const Concatenation piece = Concatenation::of(Rank(own.range.first), std::move(own.message));
-  const Concatenation all = co_await gather_by_doubling(comm, core, piece, Distances::descending);
+  const Concatenation all = co_await gather_by_descending_distances(comm, core, piece);
   const Part whole{{0, pieces}, pieces};
   co_return reduction.join(all, whole);
 }

@@ -176,6 +176,16 @@ Task<void> in_steps(const Communicator& comm, Messages& messages, ExchangeOrder 
   }
 }
 
+/// The orders in which ranks wait for whole buckets, send halves, or come to the same rank at once.
+Task<void> exchange_in_steps(Communicator& comm, Exchange& exchange, ExchangeOrder order) {
+  Messages messages(comm, exchange, order.halves);
+  if (order.rotated) {
+    co_await in_steps<RotatedSteps>(comm, messages, order);
+  } else {
+    co_await in_steps<StepsByRank>(comm, messages, order);
+  }
+}
+
 }  // namespace
 
 Exchange::Halves Exchange::halves(Message /*message*/) const {
@@ -188,16 +198,10 @@ Message Exchange::joined(Halves /*halves*/) const {
 
 Task<void> direct_exchange(Communicator& comm, Exchange& exchange, ExchangeOrder order) {
   const bool one_by_one = order.sliding && !order.counts_itself && !order.halves;
-  if (order.rotated && one_by_one && comm.takes_exchanges()) {
-    co_await comm.exchange(exchange, kExchangeTag, std::clamp(order.bucket, 1, comm.size()));
-    co_return;
+  if (order.rotated && one_by_one) {
+    return comm.exchange(exchange, kExchangeTag, std::clamp(order.bucket, 1, comm.size()));
   }
-  Messages messages(comm, exchange, order.halves);
-  if (order.rotated) {
-    co_await in_steps<RotatedSteps>(comm, messages, order);
-  } else {
-    co_await in_steps<StepsByRank>(comm, messages, order);
-  }
+  return exchange_in_steps(comm, exchange, order);
 }
 
 }  // namespace thinwire::algorithms

@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/collectives/represented_parts.hpp"
 #include "sim/core/gradient/sparse_values.hpp"
 
 namespace thinwire::algorithms {
@@ -27,7 +26,7 @@ class SplitAndReduce final : public Exchange {
         setup_(setup),
         marker_(marker),
         positions_(selected.positions_of(boundaries.all())),
-        parts_(comm, selected, boundaries, setup),
+        parts_(setup.roles->parts(comm, selected, boundaries, *setup.shared)),
         region_(region(boundaries, parts_.of(comm.rank()))) {
     region_.add(slice(comm.rank()));
   }
@@ -79,7 +78,7 @@ class SplitAndReduce final : public Exchange {
   const SchemeSetup& setup_;
   Words marker_;
   std::vector<std::uint32_t> positions_;
-  RepresentedParts parts_;
+  PartsOfRanks parts_;
   SparseAccumulator region_;
 };
 

@@ -76,7 +76,7 @@ std::vector<SchemeInfo> allgather_schemes() {
                       .exact_when = "always",
                       .added = "remainders of the blocks",
                       .dense = true,
-                      .alike_after = alike_after,
+                      .stand_ins = {.alike_after = alike_after},
                       .run_cost = cost,
                       .make = [schedule](const SchemeSetup& setup) {
                         return std::make_unique<AllgatherScheme>(setup, schedule);

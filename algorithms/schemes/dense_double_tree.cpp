@@ -61,21 +61,21 @@ Cost double_tree_cost(const CostInput& in) {
 }  // namespace
 
 SchemeInfo dense_double_tree_scheme() {
-  return {.name = "dense_double_tree",
-          .summary = "halves summed up two binary trees and sent back down, in chunks (NCCL 2.4)",
-          .source = "Sanders, Speck, Traff (Parallel Computing 2009); NCCL 2.4",
-          .paper = {.latency = "2 log P", .words = "2n", .reduced = "0", .reduced_high = "n"},
-          .added = "filling and draining the trees",
-          .dense = true,
-          .independent_iterations = true,
-          .alike_after = 0,
-          .options = {{.name = kWordsOfChunk,
-                       .fallback = std::int64_t{0},
-                       .minimum = 0,
-                       .help = "most words of a chunk; 0: 131072, or less to fill the trees"}},
-          .run_cost = double_tree_cost,
-          .make = [](const SchemeSetup& setup) { return std::make_unique<DenseDoubleTree>(setup); },
-          .pipeline = double_tree_pipeline};
+  return {
+      .name = "dense_double_tree",
+      .summary = "halves summed up two binary trees and sent back down, in chunks (NCCL 2.4)",
+      .source = "Sanders, Speck, Traff (Parallel Computing 2009); NCCL 2.4",
+      .paper = {.latency = "2 log P", .words = "2n", .reduced = "0", .reduced_high = "n"},
+      .added = "filling and draining the trees",
+      .dense = true,
+      .independent_iterations = true,
+      .stand_ins = {.pipeline = double_tree_pipeline},
+      .options = {{.name = kWordsOfChunk,
+                   .fallback = std::int64_t{0},
+                   .minimum = 0,
+                   .help = "most words of a chunk; 0: 131072, or less to fill the trees"}},
+      .run_cost = double_tree_cost,
+      .make = [](const SchemeSetup& setup) { return std::make_unique<DenseDoubleTree>(setup); }};
 }
 
 }  // namespace thinwire::algorithms

@@ -108,8 +108,7 @@ SchemeInfo hierarchical_split_scheme() {
                     .reduced_high = "k (" + g + " - 1) + k " + g + " (" + m + " - 1)"},
           .added = "concentrated selections; smaller last nodes",
           .independent_iterations = true,
-          .uneven_parts = UnevenParts::sent_and_gathered,
-          .adds_in_nodes = true,
+          .stand_ins = {.uneven_parts = UnevenParts::sent_and_gathered, .adds_in_nodes = true},
           .options = {node_option()},
           .run_cost = hierarchical_split_cost,
           .collective = [](const SchemeSetup& setup) {

@@ -432,14 +432,13 @@ SchemeInfo auto_ovlp_entry(PaperCost paper) {
       .added = "one message per channel, loop or chunk; flags; filling; the protocol's latency",
       .dense = true,
       .independent_iterations = true,
-      .alike_after = 0,
+      .stand_ins = {.pipeline = auto_ovlp_pipeline},
       .options = {bucket_option(), bucket_bits_option(), node_option(), channels_option(),
                   chunk_option()},
       .run_cost = auto_ovlp_cost,
       .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
         return dense_in_buckets(setup, auto_allreduce(setup));
-      },
-      .pipeline = auto_ovlp_pipeline};
+      }};
 }
 
 std::function<std::optional<Pipeline>(const CostInput&)> pipeline_of(NcclKind kind) {
@@ -467,11 +466,10 @@ SchemeInfo nccl_entry(std::string name, std::string summary, std::string source,
           .added = "one message per channel, loop or chunk; flags; filling; the protocol's latency",
           .dense = true,
           .independent_iterations = true,
-          .alike_after = kind == NcclKind::ring ? 1 : 0,
+          .stand_ins = {.pipeline = pipeline_of(kind)},
           .options = std::move(options),
           .run_cost = [kind](const CostInput& in) { return nccl_cost(in, kind); },
-          .make = [kind](const SchemeSetup& setup) { return std::make_unique<Nccl>(setup, kind); },
-          .pipeline = pipeline_of(kind)};
+          .make = [kind](const SchemeSetup& setup) { return std::make_unique<Nccl>(setup, kind); }};
 }
 
 }  // namespace

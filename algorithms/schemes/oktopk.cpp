@@ -77,18 +77,6 @@ Boundaries mean_boundaries(std::span<const std::int64_t> sums, const GradientSpa
   return Boundaries(std::move(cuts));
 }
 
-/// The mean of the ends of several ranks, of which one selects `selected`.
-std::vector<std::int64_t> mean_ends(const SparseVector& selected, int ranks, const auto& ends_of) {
-  std::vector<std::int64_t> sums = ends_of(selected);
-  for (int other = 1; other < ranks; ++other) {
-    const std::vector<std::int64_t> ends =
-        ends_of(SparseVector::from(statistical_of_another_rank(selected.payload(), other)));
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += ends[i];
-  }
-  for (std::int64_t& sum : sums) sum /= ranks;
-  return sums;
-}
-
 /// Local work on the device, which is no part of the exchange.
 Task<void> work(Communicator& comm, Seconds cost) {
   if (cost == Seconds(0)) co_return;
@@ -155,13 +143,7 @@ class OkTopk final : public SparseCollective {
       return setup_.options.flag("published") ? published_ends(of, regions, setup_.space)
                                               : local_ends(of, regions, setup_.space);
     };
-    // Only the sum of the ends of all ranks is looked at. A representative's are added many times, and
-    // alone they would scatter more than those of all ranks.
-    constexpr int kMost = 32;
-    const Numbers own =
-        comm.stands_for() == 1
-            ? Numbers::deferred(regions, [selected, ends_of] { return ends_of(selected); })
-            : Numbers(mean_ends(selected, std::min(kMost, comm.stands_for()), ends_of));
+    const Numbers own = setup_.roles->summand(selected, regions, ends_of);
     co_await work(comm, setup_.prices.sample.of(regions));  // reads entries at as many positions
     const Message ends = own.message();
     const Message sums = co_await allreduce_recursive_doubling(comm, ends, numbers_);
@@ -247,37 +229,30 @@ class OkTopk final : public SparseCollective {
   }
 
   /// Where the target of each region begins among all entries, in the order of the regions: parts of
-  /// equal length. If few ranks run, the sizes repeat along each rail after the nodes that run. So do
-  /// the targets, each rail's among its own entries.
+  /// equal length. Where sizes repeat, so do the targets, each rail's among its own entries.
   class Targets {
    public:
-    Targets(const RailRegions& regions, const Numbers& sizes, int stands_for)
-        : along_(stands_for == 1 ? regions.count() : regions.nodes().count),
-          running_(along_ / stands_for) {
-      if (stands_for == 1) {
-        begins_.push_back(sizes.total());
-        return;
-      }
+    Targets(const RailRegions& regions, const Numbers& sizes, Repeats repeats)
+        : along_(repeats.along), after_(repeats.after) {
       for (int first = 0; first < regions.count(); first += along_) {
         std::int64_t period = 0;
-        for (int region = first; region < first + running_; ++region) {
+        for (int region = first; region < first + after_; ++region) {
           period += sizes[static_cast<std::size_t>(regions.owner(region).value())];
         }
-        begins_.push_back(begins_.back() + period * stands_for);
+        begins_.push_back(begins_.back() + period * (along_ / after_));
       }
     }
     [[nodiscard]] std::int64_t operator()(int region) const {
       const auto rail = static_cast<std::size_t>(region / along_);
       if (rail + 1 == begins_.size()) return begins_.back();
-      const std::int64_t period = (begins_[rail + 1] - begins_[rail]) * running_ / along_;
+      const std::int64_t period = (begins_[rail + 1] - begins_[rail]) * after_ / along_;
       const int place = region % along_;
-      return begins_[rail] + place / running_ * period +
-             part_begin(period, running_, place % running_);
+      return begins_[rail] + place / after_ * period + part_begin(period, after_, place % after_);
     }
 
    private:
-    int along_;    ///< regions whose targets are parts of the same entries
-    int running_;  ///< of them
+    int along_;  ///< regions whose targets are parts of the same entries
+    int after_;  ///< of them, after which they repeat
     std::vector<std::int64_t> begins_{0};
   };
 
@@ -291,7 +266,8 @@ class OkTopk final : public SparseCollective {
     const auto size_of = [&](int r) {
       return sizes[static_cast<std::size_t>(regions_.owner(r).value())];
     };
-    const Targets target(regions_, sizes, comm.stands_for());
+    const Repeats repeats = setup_.roles->repeats(regions_.count(), regions_.nodes().count);
+    const Targets target(regions_, sizes, repeats);
 
     std::vector<int> sources;
     std::vector<Request> requests;
@@ -505,7 +481,7 @@ SchemeInfo hierarchical_oktopk_scheme() {
       .latency_high = g + " + " + m + " + P + 2 log P",
       .reduced_high = "k (" + g + " - 1) max(" + naive + ", 1/" + g + ") + k (" + m + " - 1) max(" +
                       naive + " " + g + ", 1/" + m + ")"};
-  info.adds_in_nodes = true;
+  info.stand_ins.adds_in_nodes = true;
   info.options.insert(info.options.begin(), node_option());
   info.run_cost = [](const CostInput& in) {
     return oktopk_cost(in, nodes_of(*in.options, in.ranks, in.node));
@@ -529,7 +505,7 @@ SchemeInfo oktopk_scheme() {
       .added =
           "P-1 words of sizes; every tau iterations an allreduce of P boundaries; every "
           "tau_prime iterations an allgatherv of the reduced regions",
-      .uneven_parts = UnevenParts::sent,
+      .stand_ins = {.uneven_parts = UnevenParts::sent},
       .options = {only_with("balanced_split", {"tau", std::int64_t{64}, 1,
                                                "iterations between repartitions of the space"}),
                   {"balanced_split", true, 0, "balance the regions; false: equal regions"},

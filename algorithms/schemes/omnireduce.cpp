@@ -107,17 +107,14 @@ struct Held {
   std::vector<bool> nonzero;
 };
 
-/// Where few ranks stand for all, those that receive blocks of a rank for several aggregators take
-/// them for blocks of as many ranks for one.
-std::vector<std::uint32_t> like_blocks(const Communicator& comm, const BlockPlan& plan) {
-  std::vector<std::uint32_t> like;
-  if (comm.stands_for() == 1) return like;
-  for (std::uint32_t block = 0; block < plan.size().count(); ++block) {
-    const int aggregator = comm.representative(Rank(plan.aggregator_of(block))).value();
-    const std::uint32_t same = plan.like(aggregator, block);
-    like.push_back(same == kBeyond ? block : same);
-  }
-  return like;
+BlockOwners owners_of(const BlockPlan& plan) {
+  return {.blocks = plan.size().count(),
+          .owner = [&plan](std::uint32_t block) { return Rank(plan.aggregator_of(block)); },
+          .like =
+              [&plan](Rank aggregator, std::uint32_t block) {
+                const std::uint32_t same = plan.like(aggregator.value(), block);
+                return same == kBeyond ? block : same;
+              }};
 }
 
 /// What a worker has to send to one aggregator. `wanted` is memory for a block of each stream.
@@ -287,7 +284,7 @@ class OmniReduce final : public SparseCollective {
       const auto phase = comm.phase(kSparsification);
       co_await comm.compute(finding);
     }
-    std::vector<std::uint32_t> like = like_blocks(comm, plan_);
+    std::vector<std::uint32_t> like = setup_.roles->blocks_like(comm, owners_of(plan_));
     std::vector<bool> nonzero = nonzero_blocks(selected, plan_.size(), like);
     const Held held{.selected = selected, .like = std::move(like), .nonzero = std::move(nonzero)};
     std::vector<std::uint32_t> wanted(plan_.all_streams());
@@ -450,7 +447,7 @@ SchemeInfo omnireduce_scheme() {
                 .reduced_high = "min(n, block k) (P-1)/P"},
       .added = "headers of blocks; first blocks that are zero; uneven aggregators",
       .independent_iterations = true,
-      .unlike_with = kContiguousOption,
+      .stand_ins = {.unlike_with = kContiguousOption},
       .own_format = true,
       .options = {{.name = kBlockOption,
                    .fallback = std::int64_t{256},

@@ -4,14 +4,11 @@
 #include <bit>
 #include <cmath>
 #include <memory>
-#include <optional>
-#include <span>
 #include <utility>
 
 #include "algorithms/collectives/allgather.hpp"
 #include "algorithms/collectives/allreduce.hpp"
 #include "algorithms/collectives/gathered.hpp"
-#include "algorithms/collectives/represented_parts.hpp"
 #include "algorithms/collectives/split_and_reduce.hpp"
 #include "algorithms/decoding.hpp"
 #include "sim/core/gradient/quantiser.hpp"
@@ -60,6 +57,7 @@ class StreamAllreduce final : public SparseCollective {
       : setup_(setup),
         format_(format_of(setup.options)),
         reduction_(*setup.shared, setup.gamma, setup.space, format_),
+        boundaries_(equal_regions(setup)),
         schedule_(schedule) {}
 
   Task<Reduced> allreduce(Communicator& comm, Sparsifier& sparsifier, SparseVector accumulated,
@@ -73,10 +71,8 @@ class StreamAllreduce final : public SparseCollective {
       co_await pay_for_densifying(comm, setup_, selected, setup_.space.components);
     }
     const auto phase = comm.phase("allreduce");
-    std::optional<RepresentedParts> parts;  // of few ranks that stand for all, around a ring
-    if (comm.stands_for() > 1) parts.emplace(comm, selected, equal_regions(setup_), setup_);
-    const GradientReduction reduction(reduction_,
-                                      parts ? parts->by_rank() : std::span<const std::int32_t>());
+    const PartsOfRanks parts = setup_.roles->parts(comm, selected, boundaries_, *setup_.shared);
+    const GradientReduction reduction(reduction_, parts.by_rank());
     const Message total = co_await schedule_(comm, mine, reduction);
     co_return Reduced{.sum = stream_from(total.payload), .contributed = selected};
   }
@@ -85,6 +81,7 @@ class StreamAllreduce final : public SparseCollective {
   const SchemeSetup& setup_;
   StreamFormat format_;
   GradientReduction reduction_;
+  Boundaries boundaries_;  ///< of the pieces around a ring
   AllreduceSchedule schedule_;
 };
 
@@ -337,7 +334,8 @@ SchemeInfo split_scheme(std::string name, std::string summary, std::string sourc
                                         : "the marker of each stream; remainders; uneven regions",
       .independent_iterations = true,
       .rounds_sums = second == Second::dense,
-      .uneven_parts = second == Second::dense ? UnevenParts::sent : UnevenParts::sent_and_gathered,
+      .stand_ins = {.uneven_parts = second == Second::dense ? UnevenParts::sent
+                                                            : UnevenParts::sent_and_gathered},
       .options = std::move(more_options)};
   info.options.push_back(
       {"rotation", true, 0, "rotate destinations; false: from rank 0 to P-1, as published"});
@@ -382,7 +380,7 @@ SchemeInfo ring_sparse_scheme() {
        .reduced = "0",
        .reduced_high = "(P-1) ceil(n/P)"},
       {delta_option()}, ring_sparse_cost, allreduce_ring);
-  info.uneven_parts = UnevenParts::sent;
+  info.stand_ins.uneven_parts = UnevenParts::sent;
   return info;
 }
 

@@ -14,7 +14,7 @@
 // from there. Both are few, while nearly every pair of switches has inner links of its own.
 //
 // On 100,000 hosts even the pairs of classes are too many: 250 million on a fat tree. Where few ranks
-// stand for all (docs/representatives.md), only the routes from and to the hosts of some ranks, the
+// stand for all (docs/approximate.md), only the routes from and to the hosts of some ranks, the
 // block, are asked for. Else each route can be asked for when it is needed; the schemes that so many
 // ranks can run have a few dozen of each rank.
 #pragma once

@@ -16,7 +16,7 @@
 #include <set>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/plan/representatives.hpp"
+#include "sim/app/plan/approximate.hpp"
 #include "sim/app/report/tables/benchmark_text.hpp"
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/records.hpp"
@@ -507,10 +507,10 @@ bool report_troubles(const std::vector<results::Row>& rows) {
         return row.outcome && plan::represents_unequal_parts(row.point);
       },
       "are of few ranks that stand for all although their parts differ: errors of up to 25% were "
-      "seen (docs/representatives.md)");
+      "seen (docs/approximate.md)");
   note(
       rows, [](const results::Row& row) { return row.outcome && row.outcome->extrapolated_chunks; },
-      "have times that are extrapolated from fewer chunks (docs/representatives.md)");
+      "have times that are extrapolated from fewer chunks (docs/approximate.md)");
   bool failed = false;
   for (const results::Row& row : rows) {
     if (row.status == results::Status::ok) continue;

@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "algorithms/registry.hpp"
+#include "sim/app/plan/approximate.hpp"
 #include "sim/app/plan/complaints.hpp"
 #include "sim/app/plan/config.hpp"
-#include "sim/app/plan/representatives.hpp"
 #include "sim/app/plan/rules.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/kept_files.hpp"
@@ -65,8 +65,8 @@ class Resolving {
     Selection selection;
     complaints_.attempt(
         [&] { selection = settle_selection(point_, request_, *scheme_, density_); });
-    complaints_.attempt([&] { check_representatives(point_, *scheme_, request_.where()); });
-    complaints_.attempt([&] { check_extrapolation(point_, *scheme_, request_.where()); });
+    settle_approximation(point_, *scheme_);
+    complaints_.attempt([&] { check_approximation(point_, *scheme_, request_.where()); });
     complaints_.check();
     note_what_is_idle();
     return {std::move(point_), *scheme_, *network_, selection, std::move(given_)};

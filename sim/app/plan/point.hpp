@@ -115,9 +115,9 @@ struct Point {
   networks::LinksSettings links;  ///< network links; recording and the seed are set by the point
   Record record;
   int ranks = 16;
-  int representatives = 0;  ///< ranks that run and stand for all; 0: all run
-  /// Chunks that go through the trees of a dense scheme, and stand for all; 0: all do.
-  int extrapolate_chunks = 0;
+  /// So many ranks, or chunks of a scheme that sends chunk after chunk, stand for all; 0: all do.
+  int approximate = 0;
+  bool approximates_chunks = false;  ///< not ranks; the scheme says so
   GradientSpace space{.components = 1'000'000, .granule = 1};
   std::vector<std::int64_t> tensors;  ///< sizes of the model's tensors; empty: a single tensor
   std::int64_t k = 10'000;            ///< a multiple of the granule
@@ -129,10 +129,11 @@ struct Point {
   Workload workload;
   Stragglers stragglers;
 
+  /// The ranks, or the chunks, that stand for all; 0: all do.
+  [[nodiscard]] int few_ranks() const { return approximates_chunks ? 0 : approximate; }
+  [[nodiscard]] int few_chunks() const { return approximates_chunks ? approximate : 0; }
   /// The ranks that run.
-  [[nodiscard]] int simulated_ranks() const {
-    return representatives > 0 ? representatives : ranks;
-  }
+  [[nodiscard]] int simulated_ranks() const { return few_ranks() > 0 ? few_ranks() : ranks; }
 };
 
 /// The point of a config. Throws InputError as resolve() does (plan.hpp), and for what is given and

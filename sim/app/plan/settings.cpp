@@ -307,25 +307,17 @@ Settings declared() {
             .most = 1 << 20,
             .help = "ranks P, any number from 1"},
            THINWIRE_MEMBER(ranks)),
-      with({.path = "representatives",
-            .flag = "--representatives",
+      with({.path = "approximate",
+            .flag = "--approximate",
             .least = 0,
             .most = 1 << 20,
-            .networks = {links, alphabeta, counting},
-            .standard = "all ranks run",
-            .help = "a shortcut for statistical values and schedules in which all ranks do the "
-                    "same: as many ranks run, and stand for all; they divide the ranks"},
-           THINWIRE_MEMBER(representatives), Written::if_set),
-      with({.path = "extrapolate_chunks",
-            .flag = "--extrapolate-chunks",
-            .least = 0,
-            .most = 1 << 20,
-            .networks = kClocks,
-            .standard = "all chunks are sent",
-            .help = "a shortcut for dense schemes that send chunk after chunk through trees: "
-                    "shorter gradients of up to so many are sent, and the time of all is "
-                    "extrapolated"},
-           THINWIRE_MEMBER(extrapolate_chunks), Written::if_set),
+            .networks = kSimulated,
+            .standard = "all ranks run, and all chunks are sent",
+            .help =
+                "a shortcut: so many ranks stand for all where all do the same, with statistical "
+                "values; they divide the ranks. Of dense schemes that send chunk after chunk "
+                "through trees, so many chunks stand for all"},
+           THINWIRE_MEMBER(approximate), Written::if_set),
       with({.path = "components",
             .flag = "-n,--components",
             .least = 1,

@@ -38,9 +38,9 @@ std::string why_incomparable(const Row& row, const plan::NetworkInfo& network) {
     return "an iteration of a training takes longer than its allreduce";
   }
   if (network.is_real) return "the times of 'mpi' are those of a real machine";
-  if (row.point.representatives > 0) return "few ranks stand for all ('representatives')";
+  if (row.point.few_ranks() > 0) return "few ranks stand for all ('approximate')";
   if (row.outcome && row.outcome->extrapolated_chunks) {
-    return "few chunks stand for all ('extrapolate_chunks')";
+    return "few chunks stand for all ('approximate')";
   }
   if (!network.has_clock) return "";
   if (row.point.stragglers.any()) return "the formulas have no stragglers";

@@ -21,11 +21,11 @@ constexpr double kStraight = 0.03;
 /// or switches.
 std::optional<algorithms::Pipeline> pipeline_of(const plan::Point& point,
                                                 const plan::Machine& machine) {
-  if (point.extrapolate_chunks == 0 || point.ranks == 1) return std::nullopt;
+  if (point.few_chunks() == 0 || point.ranks == 1) return std::nullopt;
   const algorithms::SchemeInfo& scheme = algorithms::find_scheme(point.scheme);
-  if (!scheme.pipeline) return std::nullopt;
+  if (!scheme.stand_ins.pipeline) return std::nullopt;
   const algorithms::Options options(scheme.options, point.options);
-  return scheme.pipeline(results::cost_input(point, machine, options, 1));
+  return scheme.stand_ins.pipeline(results::cost_input(point, machine, options, 1));
 }
 
 /// See simulated_share().
@@ -33,7 +33,7 @@ double share_of(const plan::Point& point, const std::optional<algorithms::Pipeli
   if (!pipeline) return 1;
   constexpr double kOfMost = 0.5 + 0.75 + 1;
   const double all = pipeline->long_chunks * std::max(1, point.iterations);
-  return std::min(1.0, kOfMost * point.extrapolate_chunks / all);
+  return std::min(1.0, kOfMost * point.few_chunks() / all);
 }
 
 /// The point with about so many of its chunks.
@@ -52,7 +52,7 @@ ShorterPoint shorter(const plan::Point& point, const plan::Machine& machine,
   of.k = std::min(point.k, of.space.components);
   // The rounding of lengths may make it fewer.
   shorter.chunks = pipeline_of(of, machine)->chunks;
-  of.extrapolate_chunks = 0;
+  of.approximate = 0;
   return shorter;
 }
 
@@ -101,7 +101,7 @@ std::optional<Extrapolation> extrapolation_of(const plan::Point& point,
                                               const plan::Machine& machine) {
   const std::optional<algorithms::Pipeline> pipeline = pipeline_of(point, machine);
   if (share_of(point, pipeline) == 1) return std::nullopt;
-  const std::int64_t most = point.extrapolate_chunks;
+  const std::int64_t most = point.few_chunks();
   Extrapolation how{.points = {}, .all = *pipeline};
   for (const std::int64_t chunks : {most / 2, most * 3 / 4, most}) {
     how.points.push_back(shorter(point, machine, *pipeline, chunks));
@@ -133,7 +133,7 @@ results::Outcome extrapolated(const plan::Point& point, const Extrapolation& how
     const double apart = std::abs((by_last - by_first).value());
     if (apart <= kStraight * time.value()) return;
     throw SimulationError(fmt::format(
-        "/extrapolate_chunks: {} does not grow by the same time with each chunk yet: gradients of "
+        "/approximate: {} does not grow by the same time with each chunk yet: gradients of "
         "{} and {} chunks, and of {} and {}, lead to times that are {:.0f}% apart; take more "
         "chunks",
         what, how.points[0].chunks, how.points[1].chunks, how.points[1].chunks,

@@ -1,15 +1,14 @@
 // A shortcut for dense schemes that send chunk after chunk through trees: only some of the chunks
-// are sent (docs/representatives.md).
+// are sent (docs/approximate.md).
 //
 // Once the trees are full, each further chunk takes as long as the one before. So the time is linear
 // in the number of chunks. Three gradients are sent, of a half, of three quarters and of all of
-// `extrapolate_chunks` chunks, of the length that they have in the whole gradient. The first and the
+// `approximate` chunks, of the length that they have in the whole gradient. The first and the
 // last give the time of all; the one between tells whether the line is straight.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "algorithms/scheme.hpp"

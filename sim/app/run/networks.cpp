@@ -4,16 +4,18 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "algorithms/registry.hpp"
+#include "sim/app/plan/approximate.hpp"
 #include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/point.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/gradient/concatenation.hpp"
 #include "sim/machine/networks/alphabeta/alphabeta.hpp"
-#include "sim/machine/networks/common/representatives.hpp"
+#include "sim/machine/networks/common/approximate/representatives.hpp"
 #include "sim/machine/networks/counting/counting.hpp"
 #include "sim/machine/networks/smpi/smpi.hpp"
 #include "topologies/loading/end_to_end.hpp"
@@ -146,7 +148,7 @@ std::unique_ptr<networks::LinksNetwork> links_of(const plan::Point& point, bool 
   settings.host = point.machine.host_for(point.space.components, point.seed);
   settings.seed = point.seed;
   settings.record_links = point.record.links;
-  settings.representatives = point.representatives;
+  settings.representatives = point.few_ranks();
   settings.factors = factors_of(point);
   settings.verbose = verbose;
   auto network =
@@ -166,14 +168,10 @@ ReadyNetwork make_network(const plan::Point& point, bool verbose) {
 }
 
 std::unique_ptr<Network> for_ranks_of(const plan::Point& point, std::unique_ptr<Network> network) {
-  if (point.representatives == 0) return network;
-  // The same ranks run on all networks that a point needs.
-  const bool next_to_each_other = plan::find_network(point.network).congests ||
-                                  algorithms::find_scheme(point.scheme).adds_in_nodes;
-  const auto which =
-      next_to_each_other ? networks::Representatives::first : networks::Representatives::spread;
+  const std::optional<networks::FewRanks> few = plan::few_ranks_of(point);
+  if (!few) return network;
   return std::make_unique<networks::RepresentativesNetwork>(
-      std::move(network), point.representatives, std::make_unique<ConcatenationRenamer>(), which);
+      std::move(network), *few, std::make_unique<ConcatenationRenamer>());
 }
 
 }  // namespace thinwire::run

@@ -9,7 +9,7 @@
 
 #include "algorithms/by_layer.hpp"
 #include "algorithms/registry.hpp"
-#include "sim/app/plan/representatives.hpp"
+#include "sim/app/plan/approximate.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/random.hpp"
 #include "sim/core/gradient/measures.hpp"
@@ -177,6 +177,7 @@ PointRanks::PointRanks(const plan::Point& point, const plan::Machine& machine,
   if (training_ && point.workload.by_layer) {
     info_ = algorithms::layer_by_layer(info_, training_->layers);
   }
+  if (const auto few = plan::few_ranks_of(point)) few_roles_.emplace(*few);
   setup_ = make_setup(machine);
   plan::check_whole_nodes(point, info_, setup_.options, setup_.node);
   if (point.stragglers.ranks > 0) slow_ = slow_ranks_of(point);
@@ -214,6 +215,7 @@ algorithms::SchemeSetup PointRanks::make_setup(const plan::Machine& machine) {
       .seed = point_.seed,
       .tensors = of_model ? training_->tensors : point_.tensors,
       .rows = of_model ? training_->rows : std::vector<std::int64_t>{}};
+  if (few_roles_) setup.roles = &*few_roles_;
 
   if (info_.settle && !point_.input.start_up) {
     setup.settled = info_.settle(

@@ -10,6 +10,7 @@
 #include "algorithms/error_feedback.hpp"
 #include "algorithms/scheme.hpp"
 #include "sim/app/results/outcome.hpp"
+#include "sim/app/run/few_roles.hpp"
 #include "sim/core/gradient/shared_work.hpp"
 #include "traces/source.hpp"
 
@@ -77,6 +78,7 @@ class PointRanks {
   std::shared_ptr<const traces::GradientSource> source_;
   SharedWork shared_;
   std::optional<TrainingSetup> training_;
+  std::optional<FewRoles> few_roles_;  ///< if few ranks stand for all
   algorithms::SchemeSetup setup_;
   std::vector<bool> slow_;  ///< the ranks of Stragglers::ranks; empty if there are none
 };

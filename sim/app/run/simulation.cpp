@@ -33,13 +33,9 @@ std::unique_ptr<Network> alphabeta_for(const plan::Point& point, const plan::Mac
 
 /// Refuses what few ranks or chunks that stand for all cannot show.
 void refuse_few(const plan::Point& point, const char* what) {
-  if (point.representatives > 0) {
-    throw InputError(fmt::format("/representatives: {} is that of all ranks; leave it out", what));
-  }
-  if (point.extrapolate_chunks > 0) {
-    throw InputError(
-        fmt::format("/extrapolate_chunks: {} is that of all chunks; leave it out", what));
-  }
+  if (point.approximate == 0) return;
+  throw InputError(
+      fmt::format("/approximate: {} is that of all ranks and chunks; leave it out", what));
 }
 
 /// Runs the tasks of a point on its network: here, or in processes of their own.

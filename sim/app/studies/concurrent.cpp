@@ -215,10 +215,9 @@ void check_job_alone(const Point& point, const std::string& where) {
        {Refused{point.links.background_flows > 0, "/links/background_flows",
                 "the hosts without a rank are those of other jobs here; describe what they do as a "
                 "job, or give links.background_share"},
-        Refused{point.representatives > 0, "/representatives",
-                "the ranks of other jobs are not near all ranks alike; leave it out"},
-        Refused{point.extrapolate_chunks > 0, "/extrapolate_chunks",
-                "jobs share links as long as both run; leave it out"},
+        Refused{point.approximate > 0, "/approximate",
+                "jobs share links, which few ranks or chunks of one do not load as all do; leave "
+                "it out"},
         Refused{point.machine.eager_copy_beyond_cache > Seconds(0),
                 "/machine/eager_copy_beyond_cache_s_per_word",
                 "it depends on the size of the gradient, of which jobs may have several; give "

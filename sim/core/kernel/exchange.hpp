@@ -1,4 +1,5 @@
-// An exchange: each rank sends one message to each of the others, and receives one from each.
+// Exchanges of all ranks. In a rotated one, each rank sends one message to each of the others, and
+// receives one from each. In one by doubling, what a rank holds doubles in each step.
 #pragma once
 
 #include "sim/core/base/units.hpp"
@@ -21,6 +22,23 @@ class ExchangePart {
   [[nodiscard]] virtual Seconds incoming(Rank from, Message message) = 0;
   /// The memory that outgoing(to) will read, if any. A network may prefetch it.
   [[nodiscard]] virtual const void* read_for(Rank /*to*/) const { return nullptr; }
+};
+
+/// What one rank holds in an exchange by doubling.
+class DoublingPart {
+ public:
+  DoublingPart() = default;
+  DoublingPart(const DoublingPart&) = delete;
+  DoublingPart& operator=(const DoublingPart&) = delete;
+  DoublingPart(DoublingPart&&) = delete;
+  DoublingPart& operator=(DoublingPart&&) = delete;
+  virtual ~DoublingPart() = default;
+
+  /// All that the rank holds.
+  [[nodiscard]] virtual Message outgoing() = 0;
+  /// Adds what a peer holds, which has the same number of ranks' shares. `after`: they follow those
+  /// of this rank.
+  virtual void incoming(Message message, bool after) = 0;
 };
 
 /// The peers of a rank in one step of a rotated exchange.

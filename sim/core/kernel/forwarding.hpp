@@ -12,17 +12,8 @@ namespace thinwire::inline kernel {
 /// start_program(), since a program runs on a communicator of its own.
 class ForwardingCommunicator : public Communicator {
  public:
-  [[nodiscard]] int stands_for() const override { return parent_.stands_for(); }
-  [[nodiscard]] Rank representative(Rank rank) const override {
-    return parent_.representative(rank);
-  }
-  [[nodiscard]] bool have_places() const override { return parent_.have_places(); }
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
     return parent_.isend(to, tag, std::move(message));
-  }
-  [[nodiscard]] Request isend_between(const Ends& ends, Rank to, Tag tag,
-                                      Message message) override {
-    return parent_.isend_between(ends, to, tag, std::move(message));
   }
   [[nodiscard]] Request irecv(Rank from, Tag tag) override { return parent_.irecv(from, tag); }
   [[nodiscard]] Request start_work(Seconds work) override { return parent_.start_work(work); }

@@ -39,37 +39,20 @@ Group::Group(Communicator& parent, Members members)
       first_(members.first),
       stride_(members.stride) {}
 
-int Group::stands_for() const {
-  if (parent().stands_for() == 1) return 1;
-  int running = 0;
-  for (int member = 0; member < size(); ++member) {
-    if (representative(Rank(member)) == Rank(member)) ++running;
-  }
-  return size() / running;
-}
-
-Rank Group::representative(Rank member) const {
-  const int beyond = parent().representative(in_parent(member)).value() - first_;
-  if (beyond < 0 || beyond % stride_ != 0 || beyond / stride_ >= size()) return member;
-  return Rank(beyond / stride_);
-}
+Members Group::members() const { return parent().members().subset(own()); }
 
 Request Group::isend(Rank to, Tag tag, Message message) {
   return parent().isend(in_parent(to), tag, std::move(message));
 }
 
-Request Group::isend_between(const Ends& ends, Rank to, Tag tag, Message message) {
-  return parent().isend_between({.from = in_parent(ends.from), .to = in_parent(ends.to)},
-                                in_parent(to), tag, std::move(message));
-}
-
 Request Group::irecv(Rank from, Tag tag) { return parent().irecv(in_parent(from), tag); }
 
 Request Group::post_in_switches(const Members& members, InSwitches part) {
-  return parent().post_in_switches({.first = in_parent(Rank(members.first)).value(),
-                                    .count = members.count,
-                                    .stride = members.stride * stride_},
-                                   std::move(part));
+  return parent().post_in_switches(own().subset(members), std::move(part));
+}
+
+Task<void> Group::double_among(Members members, DoublingPart& part, Tag tag) {
+  return parent().double_among(own().subset(members), part, tag);
 }
 
 Rank Group::in_parent(Rank member) const {
@@ -79,12 +62,11 @@ Rank Group::in_parent(Rank member) const {
         fmt::format("rank {} of a group names rank {} as its peer, but ranks are 0 to {}",
                     rank().value(), member.value(), size() - 1));
   }
-  return Rank(first_ + member.value() * stride_);
+  return own().at(member.value());
 }
 
 Request Group::start_program(StartedProgram program) {
-  const Members members{.first = first_, .count = size(), .stride = stride_};
-  return start_on_parent([members, program = std::move(program)](Communicator& strand) {
+  return start_on_parent([members = own(), program = std::move(program)](Communicator& strand) {
     return run_in_group(strand, members, program);
   });
 }

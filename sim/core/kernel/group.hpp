@@ -21,14 +21,12 @@ class Group final : public ForwardingCommunicator {
   /// not a member.
   Group(Communicator& parent, Members members);
 
-  /// How many members this one stands for: all of them, or fewer, may run.
-  [[nodiscard]] int stands_for() const override;
-  /// The member itself if its representative is no member.
-  [[nodiscard]] Rank representative(Rank member) const override;
+  [[nodiscard]] Members members() const override;
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override;
-  [[nodiscard]] Request isend_between(const Ends& ends, Rank to, Tag tag, Message message) override;
   [[nodiscard]] Request irecv(Rank from, Tag tag) override;
   [[nodiscard]] Request post_in_switches(const Members& members, InSwitches part) override;
+  /// Of the parent, which knows its ranks better.
+  [[nodiscard]] Task<void> double_among(Members members, DoublingPart& part, Tag tag) override;
 
  protected:
   /// The program runs on the second strand of the parent, with the same group on that strand.
@@ -36,6 +34,11 @@ class Group final : public ForwardingCommunicator {
 
  private:
   [[nodiscard]] Rank in_parent(Rank member) const;
+
+  /// Itself, as ranks of the parent.
+  [[nodiscard]] Members own() const {
+    return {.first = first_, .count = size(), .stride = stride_};
+  }
 
   int first_;
   int stride_;

@@ -17,6 +17,14 @@ struct Members {
   int first = 0;
   int count = 1;
   int stride = 1;
+
+  /// The rank of a member, by its number among them, and back.
+  [[nodiscard]] Rank at(int number) const { return Rank(first + number * stride); }
+  [[nodiscard]] int number_of(Rank rank) const { return (rank.value() - first) / stride; }
+  /// Those of the members that `of`, given by their numbers, are.
+  [[nodiscard]] Members subset(const Members& of) const {
+    return {.first = at(of.first).value(), .count = of.count, .stride = of.stride * stride};
+  }
 };
 
 /// The result of each member, given what the members sent in their order.

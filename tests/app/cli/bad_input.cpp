@@ -79,7 +79,7 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
        "'a=0.5': a is given twice"},
       {"list schemes --markdown --format csv", "--markdown has a form of its own"},
       {"run --scheme dense_ring -P 2 --sizes 4:1G:1.0001", "sizes are too many"},
-      {"run --scheme dense_ring -P 16 --representatives 4", "exact values differ"},
+      {"run --scheme dense_ring -P 16 --approximate 4", "exact values differ"},
       {"run --scheme topka --time-unit 1us", "--time-unit is for --goal: give that too"},
       {"run --scheme topka --timeline t.json -j 2", "-j: one process records a timeline"},
       {"run -j 0", "--jobs"},

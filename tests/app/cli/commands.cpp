@@ -289,8 +289,8 @@ TEST_CASE("the gate does not hold where nothing can be compared") {
   for (const auto& [setting, why] :
        {std::pair{"--set machine.latency_s=1e-6", "the machine has settings beside α, β and γ"},
         std::pair{"--eager 4096", "the machine has settings beside α, β and γ"},
-        std::pair{"--representatives 4 -P 16 --profile bert --statistical",
-                  "few ranks stand for all ('representatives')"}}) {
+        std::pair{"--approximate 4 -P 16 --profile bert --statistical",
+                  "few ranks stand for all ('approximate')"}}) {
     CAPTURE(std::string(setting));
     const std::string row =
         run_program("run --scheme dense_ring -n 1000 --format jsonl " + std::string(setting)).out;

@@ -124,7 +124,7 @@ TEST_CASE("the row is that of one process whatever else a point asks for") {
   CHECK(trained.value().training->kinds.size() > 2);
   CHECK(same_on_all({{"scheme", "oktopk"},
                      {"ranks", 256},
-                     {"representatives", 16},
+                     {"approximate", 16},
                      {"input", {{"profile", "bert"}, {"statistical", true}}}})
             .value()
             .iteration_times.size() == 2);
@@ -134,7 +134,7 @@ TEST_CASE("the row is that of one process whatever else a point asks for") {
                      {"platform", "fat_tree"},
                      {"components", 30'000'000},
                      {"options", {{"node", 1}}},
-                     {"extrapolate_chunks", 48}})
+                     {"approximate", 48}})
             .value()
             .extrapolated_chunks);
 }

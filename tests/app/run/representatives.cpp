@@ -1,19 +1,22 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string>
+#include <vector>
 
+#include "sim/app/plan/approximate.hpp"
 #include "sim/app/plan/point.hpp"
-#include "sim/app/plan/representatives.hpp"
 #include "sim/app/run/simulate.hpp"
 #include "sim/app/run/simulation.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/gradient/concatenation.hpp"
 #include "sim/core/kernel/group.hpp"
 #include "sim/machine/networks/alphabeta/alphabeta.hpp"
-#include "sim/machine/networks/common/representatives.hpp"
+#include "sim/machine/networks/common/approximate/representatives.hpp"
 #include "sim/machine/networks/counting/counting.hpp"
 #include "tests/support/approx.hpp"
 #include "tests/support/links.hpp"
@@ -23,10 +26,10 @@ namespace thinwire::run {
 
 namespace {
 
-Json given(const std::string& scheme, int ranks, int representatives) {
+Json given(const std::string& scheme, int ranks, int few) {
   return {{"scheme", scheme},
           {"ranks", ranks},
-          {"representatives", representatives},
+          {"approximate", few},
           {"input", {{"profile", "bert"}, {"statistical", true}}}};
 }
 
@@ -38,7 +41,7 @@ results::Outcome outcome_of(const Json& json) {
 RunReport run_few(int ranks, int few, const RankProgram& program) {
   networks::RepresentativesNetwork network(
       std::make_unique<networks::AlphaBetaNetwork>(networks::alpha_beta(Seconds(1), Seconds(0))),
-      few, std::make_unique<ConcatenationRenamer>());
+      {.ranks = ranks, .running = few}, std::make_unique<ConcatenationRenamer>());
   return network.run(ranks, program);
 }
 
@@ -134,7 +137,7 @@ TEST_CASE("representatives: whole nodes stand for others where nodes add parts")
     Json json = given(scheme, ranks, 0);
     json["options"] = {{"node", node}};
     const results::Outcome all = outcome_of(json);
-    json["representatives"] = few;
+    json["approximate"] = few;
     const results::Outcome represented = outcome_of(json);
     CHECK(represented.time().value() == test::approx(all.time().value()).epsilon(tolerance));
     CHECK(represented.mean_time().value() ==
@@ -363,8 +366,7 @@ TEST_CASE("representatives: schemes whose ranks differ are refused") {
   refuses(given("hierarchical_split_allgather", 64, 8), "64 or more");
   refuses(given("exdyna", 64, 8), "select differently");
   refuses(given("allgather_neighbor_exchange", 48, 3), "take a multiple of 2");
-  refuses(given("nccl_tree", 24, 8), "different places in a tree");
-  refuses(given("dense_auto_ovlp", 48, 16), "different places in a tree");
+  refuses(given("nccl_tree", 24, 8), "32 chunks or more");  // no rank stands for others
   refuses(given("cltk", 64, 8), "select differently");
   refuses(given("reduce_scatter_ring", 64, 8), "end with different values");
   Json json = given("omnireduce", 64, 8);
@@ -375,7 +377,8 @@ TEST_CASE("representatives: schemes whose ranks differ are refused") {
   refuses(json, "statistical");
   json = given("topka", 64, 8);
   json["network"] = "smpi";
-  refuses(json, "does not read it");
+  json["platform"] = "fat_tree";
+  refuses(json, "all ranks run on smpi");
   const auto refused_on_links = [&](const Json& links, const char* words) {
     Json on_links = given("topka", 64, 64);
     on_links["network"] = "links";
@@ -422,22 +425,56 @@ TEST_CASE("representatives: what a rank receives names the ranks of the message 
   CHECK(report.ranks.front().total().messages_received == 7);
 }
 
-TEST_CASE("representatives: a rank knows who runs in place of others, in groups too") {
+TEST_CASE("representatives: few ranks run in place of others, in groups too") {
+  const networks::FewRanks few{.ranks = 24, .running = 4};
+  CHECK(few.stands_for() == 6);
+  CHECK(few.representative(Rank(3)) == Rank(3));
+  CHECK(few.representative(Rank(22)) == Rank(2));
+  const Members alike{.first = 1, .count = 12, .stride = 2};
+  CHECK(few.running_among(alike).size() == 2);
+  CHECK(few.representative_among(alike, 11) == 1);
+  const Members beside{.first = 3, .count = 4, .stride = 1};
+  CHECK(few.running_among(beside).size() == 4);
+  CHECK(few.representative_among(beside, 1) == 1);  // rank 0 runs in place of rank 4
+}
+
+TEST_CASE("representatives: a group of a group has ranks of the network") {
   run_few(24, 4, [](Communicator& comm) -> Task<void> {
-    CHECK(comm.stands_for() == 6);
-    CHECK(comm.representative(Rank(3)) == Rank(3));
-    CHECK(comm.representative(Rank(22)) == Rank(2));
-    const int remainder = comm.rank().value() % 2;
-    Group alike(comm, {.first = remainder, .count = 12, .stride = 2});
-    CHECK(alike.stands_for() == 6);
-    CHECK(alike.representative(Rank(11)) == Rank(1));
-    if (comm.rank() == Rank(3)) {
-      Group few(comm, {.first = 3, .count = 4, .stride = 1});
-      CHECK(few.stands_for() == 1);
-      CHECK(few.representative(Rank(1)) == Rank(1));  // rank 0 runs in place of rank 4
-    }
+    Group alike(comm, {.first = comm.rank().value() % 2, .count = 12, .stride = 2});
+    Group among(alike, {.first = alike.rank().value() % 3, .count = 4, .stride = 3});
+    CHECK(among.members().at(1) == Rank(comm.rank().value() + 6));
+    CHECK(among.members().number_of(comm.rank()) == 0);
     co_return;
   });
+}
+
+TEST_CASE("representatives: an exchange by doubling has the results of all ranks") {
+  class Gathered final : public DoublingPart {
+   public:
+    explicit Gathered(Rank rank) : held_(Concatenation::of(rank, Message{})) {}
+    [[nodiscard]] Message outgoing() override { return held_.message(); }
+    void incoming(Message message, bool after) override {
+      const Concatenation theirs = Concatenation::from(message.payload);
+      held_ = after ? Concatenation::join(held_, theirs) : Concatenation::join(theirs, held_);
+    }
+    [[nodiscard]] std::vector<int> ranks() const {
+      std::vector<int> ranks;
+      for (const auto& piece : held_.in_order()) ranks.push_back(piece.from.value());
+      std::ranges::sort(ranks);
+      return ranks;
+    }
+
+   private:
+    Concatenation held_;
+  };
+  std::vector<int> all(32);
+  std::iota(all.begin(), all.end(), 0);
+  const RunReport report = run_few(32, 4, [&all](Communicator& comm) -> Task<void> {
+    Gathered gathered(comm.rank());
+    co_await comm.exchange_by_doubling(gathered, Tag(0));
+    CHECK(gathered.ranks() == all);
+  });
+  CHECK(report.makespan() == Seconds(5));
 }
 
 TEST_CASE("representatives: an asymmetric schedule is an error") {

@@ -26,14 +26,16 @@ results::Row run(const std::string& platform, const std::string& scheme, int ran
                  int representatives) {
   Json json = {{"scheme", scheme},
                {"ranks", ranks},
-               {"representatives", representatives},
+               {"approximate", representatives},
                {"input", {{"profile", "bert"}, {"statistical", true}}}};
   if (!platform.empty()) {
     json["network"] = "links";
     json["platform"] = platform;
   }
   const char* const name = "representatives_check";
-  results::Row row = run::simulate_point(name, plan::point_from(json, name));
+  const plan::Point point = plan::point_from(json, name);
+  if (point.few_chunks() > 0) throw InputError("its ranks have different places in trees");
+  results::Row row = run::simulate_point(name, point);
   if (row.status != results::Status::ok) throw SimulationError(row.reason);
   return row;
 }

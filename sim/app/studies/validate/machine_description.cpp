@@ -24,9 +24,9 @@ ShippedFiles shipped_descriptions() {
 plan::Settings settings_of_machines() {
   plan::Settings settings = plan::point_settings();
   std::erase_if(settings, [](const plan::Setting& setting) {
-    constexpr std::array<std::string_view, 8> kOfRows{
-        "placement", "components",     "tensors",         "iterations",
-        "granule",   "error_feedback", "representatives", "extrapolate_chunks"};
+    constexpr std::array<std::string_view, 7> kOfRows{"placement",  "components", "tensors",
+                                                      "iterations", "granule",    "error_feedback",
+                                                      "approximate"};
     const std::string group = setting.group();
     return setting.aspect == plan::Aspect::scheme || setting.aspect == plan::Aspect::size ||
            group == "input" || group == "record" || group == "workload" ||

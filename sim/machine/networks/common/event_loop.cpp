@@ -189,6 +189,15 @@ Message LoopRank::finish(Request request) {
   return message;
 }
 
+Task<void> LoopRank::exchange(ExchangePart& part, Tag tag, int under_way) {
+  if (strand_ == Strand::second) return Communicator::exchange(part, tag, under_way);
+  return take_all_steps(part, tag, under_way);
+}
+
+Task<void> LoopRank::take_all_steps(ExchangePart& part, Tag tag, int under_way) {
+  co_await Steps{.rank = *this, .part = part, .tag = tag, .under_way = under_way};
+}
+
 bool LoopRank::begin_exchange(ExchangePart& part, Tag tag, int under_way) {
   Exchanges& exchanges = loop_.exchanges();
   exchanges.begin(rank(), size(), part, tag, under_way, departs_early());

@@ -24,6 +24,12 @@ namespace thinwire::networks {
 
 class EventLoop;
 
+/// Two ranks between which a message goes.
+struct Ends {
+  Rank from;
+  Rank to;
+};
+
 /// A strand of a rank in an event loop: the main strand or the second one. Its `clock_` may be
 /// ahead of the clocks of other strands, because a strand depends only on the requests that it
 /// waits for. What a message reads of it is in its first three cache lines.
@@ -32,7 +38,14 @@ class alignas(64) LoopRank : public Communicator {
   LoopRank(Rank rank, int size, EventLoop& loop, Strand strand);
 
   [[nodiscard]] Request irecv(Rank from, Tag tag) override;
-  [[nodiscard]] bool takes_exchanges() const override { return strand_ == Strand::main; }
+  /// Takes the steps itself, and does not resume the rank for each; on the second strand the rank
+  /// takes them.
+  [[nodiscard]] Task<void> exchange(ExchangePart& part, Tag tag, int under_way) override;
+  /// Sends over the route between two other ranks. Only for few ranks that stand for all.
+  [[nodiscard]] virtual Request isend_between(const Ends& /*ends*/, Rank to, Tag tag,
+                                              Message message) {
+    return isend(to, tag, std::move(message));
+  }
 
   /// Delivers a message that is complete at `stamp`. Returns whether the strand must be resumed
   /// because this is the last message that it waited for.
@@ -91,8 +104,6 @@ class alignas(64) LoopRank : public Communicator {
   void park_any(const AnyOf& of, std::coroutine_handle<> waiting) override;
   std::size_t first_complete(const AnyOf& of) override;
   Message finish(Request request) override;
-  bool begin_exchange(ExchangePart& part, Tag tag, int under_way) override;
-  void park_exchange(std::coroutine_handle<> waiting) override;
 
   /// Whether a message of an exchange may depart before its receiver posts the step.
   [[nodiscard]] virtual bool departs_early() const = 0;
@@ -136,6 +147,20 @@ class alignas(64) LoopRank : public Communicator {
   double clock_ = 0;
 
  private:
+  /// The awaiter of an exchange.
+  struct Steps {
+    LoopRank& rank;
+    ExchangePart& part;
+    Tag tag;
+    int under_way;
+    [[nodiscard]] bool await_ready() const { return rank.begin_exchange(part, tag, under_way); }
+    void await_suspend(std::coroutine_handle<> waiting) const { rank.park_exchange(waiting); }
+    void await_resume() const {}
+  };
+  [[nodiscard]] Task<void> take_all_steps(ExchangePart& part, Tag tag, int under_way);
+  /// Begins an exchange. Returns whether it is over.
+  bool begin_exchange(ExchangePart& part, Tag tag, int under_way);
+  void park_exchange(std::coroutine_handle<> waiting);
   /// Takes the steps of an exchange until one of them must be waited for. Returns whether the
   /// exchange is over.
   bool take_steps();

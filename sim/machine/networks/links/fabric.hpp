@@ -1,7 +1,7 @@
 // The links of a platform as its ranks use them: the path of a message, which of its links are
 // ports, and the message's demand on them.
 //
-// Few ranks may stand for all (docs/representatives.md). A message from rank a to rank b then stands
+// Few ranks may stand for all (docs/approximate.md). A message from rank a to rank b then stands
 // for those from a + jR to b + jR, where R ranks run. If the platform looks the same from a and from
 // a + R, all of them are served alike, and the links near the sender of one do what the links near
 // the sender of another do. So the path is taken together from two of these messages: as far as its

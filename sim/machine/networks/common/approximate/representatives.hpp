@@ -14,47 +14,30 @@
 // is earlier than the last of P.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <utility>
 
 #include "sim/core/kernel/network.hpp"
 #include "sim/core/kernel/renaming.hpp"
+#include "sim/machine/networks/common/approximate/few_ranks.hpp"
 
 namespace thinwire::networks {
-
-/// The rank that stands for the ranks with this remainder. If P is a power of two, these ranks are
-/// spread over all, so that they have parts of all of the gradient. At another P, schedules for
-/// powers of two fold the first ranks in pairs (algorithms/collectives/folding.hpp), which are a
-/// majority if P is well above the middle of two powers: then they are the first R ranks.
-[[nodiscard]] Rank representative_of(int remainder, int ranks, int representatives);
-
-/// Which ranks run.
-enum class Representatives : std::uint8_t {
-  spread,  ///< as representative_of() says
-  first    ///< the first R, which are next to each other on a platform and in nodes
-};
 
 /// A network on which few ranks stand for all. The report has the ranks that run.
 class RepresentativesNetwork final : public Network {
  public:
-  RepresentativesNetwork(std::unique_ptr<Network> network, int representatives,
-                         std::unique_ptr<const Renamer> renamer,
-                         Representatives which = Representatives::spread)
-      : network_(std::move(network)),
-        representatives_(representatives),
-        renamer_(std::move(renamer)),
-        which_(which) {}
+  /// `network` has an event loop (event_loop.hpp).
+  RepresentativesNetwork(std::unique_ptr<Network> network, FewRanks few,
+                         std::unique_ptr<const Renamer> renamer)
+      : network_(std::move(network)), few_(few), renamer_(std::move(renamer)) {}
 
-  /// Throws InputError if the representatives do not divide `ranks`, and SimulationError if the
-  /// schedule is not symmetric.
+  /// Throws SimulationError if the schedule is not symmetric. `ranks` are those of `few`.
   RunReport run(int ranks, const RankProgram& program) override;
 
  private:
   std::unique_ptr<Network> network_;
-  int representatives_;
+  FewRanks few_;
   std::unique_ptr<const Renamer> renamer_;
-  Representatives which_;
 };
 
 }  // namespace thinwire::networks

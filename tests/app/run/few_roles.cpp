@@ -1,11 +1,11 @@
-#include "algorithms/collectives/represented_parts.hpp"
+#include "sim/app/run/few_roles.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstdint>
 #include <vector>
 
-namespace thinwire::algorithms {
+namespace thinwire::run {
 
 using Parts = std::vector<std::int64_t>;
 
@@ -23,4 +23,4 @@ TEST_CASE("representative_parts: as many as there are parts, and no loads") {
   CHECK(representative_parts({0, 0, 0, 0}, 2) == Parts{0, 2});
 }
 
-}  // namespace thinwire::algorithms
+}  // namespace thinwire::run

@@ -1,4 +1,4 @@
-#include "sim/machine/networks/common/representatives.hpp"
+#include "sim/machine/networks/common/approximate/representatives.hpp"
 
 #include <fmt/format.h>
 
@@ -12,6 +12,7 @@
 #include "sim/core/base/random.hpp"
 #include "sim/core/kernel/forwarding.hpp"
 #include "sim/machine/networks/common/complaints.hpp"
+#include "sim/machine/networks/common/event_loop.hpp"
 
 namespace thinwire::networks {
 
@@ -46,19 +47,9 @@ Renaming renaming_of(const Meeting& met, int ranks) {
 /// posted, as the network does.
 class Meetings {
  public:
-  Meetings(int ranks, int representatives, Representatives which)
-      : ranks_(ranks), representatives_(representatives), which_(which) {}
+  explicit Meetings(FewRanks few) : few_(few) {}
 
-  /// The representative of a rank: which of those that run.
-  [[nodiscard]] Rank image(Rank rank) const { return Rank(rank.value() % representatives_); }
-  /// The rank that a representative is.
-  [[nodiscard]] Rank name(Rank image) const {
-    if (which_ == Representatives::first) return image;
-    return representative_of(image.value(), ranks_, representatives_);
-  }
-  [[nodiscard]] Representatives which() const { return which_; }
-  [[nodiscard]] int ranks() const { return ranks_; }
-  [[nodiscard]] int representatives() const { return representatives_; }
+  [[nodiscard]] const FewRanks& few() const { return few_; }
 
   void sent(Rank sender, Rank to, Strand strand, Tag tag) {
     Queue& queue = queues_[{image(sender), image(to), tag, strand}];
@@ -68,7 +59,7 @@ class Meetings {
       return;
     }
     Receive& receive = receives_[queue.pop()];
-    receive.renaming = renaming_of({sender, to, receive.receiver, receive.from}, ranks_);
+    receive.renaming = renaming_of({sender, to, receive.receiver, receive.from}, few_.ranks);
   }
 
   /// Returns the index of the receive, for taken().
@@ -81,7 +72,8 @@ class Meetings {
       queue.waiting.push_back(index);
     } else {
       const Rank to(static_cast<std::int32_t>(queue.pop()));
-      receives_[index].renaming = renaming_of({name(image(from)), to, receiver, from}, ranks_);
+      receives_[index].renaming =
+          renaming_of({few_.representative(from), to, receiver, from}, few_.ranks);
     }
     return index;
   }
@@ -138,9 +130,10 @@ class Meetings {
     return index;
   }
 
-  int ranks_;
-  int representatives_;
-  Representatives which_;
+  /// The representative of a rank, as a rank of the network.
+  [[nodiscard]] Rank image(Rank rank) const { return Rank(few_.image(rank)); }
+
+  FewRanks few_;
   std::unordered_map<Key, Queue, Hash> queues_;
   std::vector<Receive> receives_;
   std::vector<std::uint32_t> free_;
@@ -150,35 +143,31 @@ class Meetings {
 class Representative final : public ForwardingCommunicator {
  public:
   Representative(Communicator& parent, Strand strand, Meetings& meetings, const Renamer& renamer)
-      : ForwardingCommunicator(parent, meetings.name(parent.rank()), meetings.ranks()),
+      : ForwardingCommunicator(parent, meetings.few().name(parent.rank().value()),
+                               meetings.few().ranks),
+        on_network_(dynamic_cast<LoopRank&>(parent)),
         strand_(strand),
         meetings_(meetings),
         renamer_(renamer) {}
 
-  [[nodiscard]] int stands_for() const override {
-    return meetings_.ranks() / meetings_.representatives();
-  }
-  [[nodiscard]] Rank representative(Rank rank) const override {
-    return meetings_.name(meetings_.image(rank));
-  }
-  [[nodiscard]] bool have_places() const override {
-    return meetings_.which() == Representatives::first;
-  }
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override {
     return isend_between({.from = rank(), .to = to}, to, tag, std::move(message));
-  }
-  [[nodiscard]] Request isend_between(const Ends& ends, Rank to, Tag tag,
-                                      Message message) override {
-    check_peer(*this, to);
-    meetings_.sent(rank(), to, strand_, tag);
-    return parent().isend_between(ends, meetings_.image(to), tag, std::move(message));
   }
   [[nodiscard]] Request irecv(Rank from, Tag tag) override {
     check_peer(*this, from);
     const std::uint32_t index = meetings_.posted(rank(), from, strand_, tag);
-    const Request request = parent().irecv(meetings_.image(from), tag);
+    const Request request = parent().irecv(Rank(few().image(from)), tag);
     receives_.emplace(request.token, index);
     return request;
+  }
+  /// With the highest bit first. Representatives of ranks with the same low bits, whose own pieces
+  /// differ, meet at small distances. The largest messages should be those that differ, as among
+  /// neighbours that hold halves of the gradient. Where ranks have places, messages still go as far
+  /// as if the lowest bit came first, from the place of the rank's group of parts.
+  [[nodiscard]] Task<void> double_among(Members members, DoublingPart& part, Tag tag) override {
+    const int stands_for = members.count / static_cast<int>(few().running_among(members).size());
+    if (stands_for == 1) return ForwardingCommunicator::double_among(members, part, tag);
+    return double_from_far(members, members.count / stands_for, part, tag);
   }
 
  protected:
@@ -199,12 +188,35 @@ class Representative final : public ForwardingCommunicator {
   }
 
  private:
+  [[nodiscard]] const FewRanks& few() const { return meetings_.few(); }
+  [[nodiscard]] Request isend_between(const Ends& ends, Rank to, Tag tag, Message message) {
+    check_peer(*this, to);
+    meetings_.sent(rank(), to, strand_, tag);
+    return on_network_.isend_between(ends, Rank(few().image(to)), tag, std::move(message));
+  }
+  Task<void> double_from_far(Members members, int running, DoublingPart& part, Tag tag) {
+    const int own = members.number_of(rank());
+    const bool has_place = few().which == FewRanks::Which::first;
+    const auto place = static_cast<int>(
+        group_of(static_cast<std::uint32_t>(own % running), static_cast<std::uint32_t>(running)));
+    for (int width = 1; width < members.count; width *= 2) {
+      const int distance = members.count / (2 * width);
+      const Rank peer = members.at(own ^ distance);
+      const Ends ends = has_place ? Ends{.from = members.at(place), .to = members.at(place ^ width)}
+                                  : Ends{.from = rank(), .to = peer};
+      const Request receive = irecv(peer, tag);
+      const Request send = isend_between(ends, peer, tag, part.outgoing());
+      Message message = co_await SendrecvAwaiter(*this, send, receive);
+      part.incoming(std::move(message), (own & distance) == 0);
+    }
+  }
   static Task<Message> run_on_second(Communicator& strand, Meetings& meetings,
                                      const Renamer& renamer, StartedProgram program) {
     Representative second(strand, Strand::second, meetings, renamer);
     co_return co_await program(second);
   }
 
+  LoopRank& on_network_;
   Strand strand_;
   Meetings& meetings_;
   const Renamer& renamer_;
@@ -216,17 +228,6 @@ Task<void> run_as(Communicator& strand, Meetings& meetings, const Renamer& renam
   Representative comm(strand, Strand::main, meetings, renamer);
   co_await program(comm);
 }
-
-}  // namespace
-
-Rank representative_of(int remainder, int ranks, int representatives) {
-  if (!std::has_single_bit(static_cast<unsigned>(ranks))) return Rank(remainder);
-  const std::int64_t stood_for = ranks / representatives;
-  const std::int64_t turn = remainder * stood_for / representatives;
-  return Rank(static_cast<std::int32_t>(remainder + turn * representatives));
-}
-
-namespace {
 
 /// What to do where ranks may have folded in: their pairs are like the others as long as the pairs
 /// that they meet fold in, too.
@@ -242,11 +243,7 @@ std::string most_that_fold(int ranks) {
 }  // namespace
 
 RunReport RepresentativesNetwork::run(int ranks, const RankProgram& program) {
-  if (ranks % representatives_ != 0) {
-    throw InputError(
-        fmt::format("{} representatives do not divide {} ranks", representatives_, ranks));
-  }
-  Meetings meetings(ranks, representatives_, which_);
+  Meetings meetings(few_);
   network_->record(timeline());
   const auto refuse = [ranks](const SimulationError& error) {
     throw SimulationError(
@@ -254,7 +251,7 @@ RunReport RepresentativesNetwork::run(int ranks, const RankProgram& program) {
                     most_that_fold(ranks), error.what()));
   };
   try {
-    return network_->run(representatives_, [&](Communicator& strand) {
+    return network_->run(few_.running, [&](Communicator& strand) {
       return run_as(strand, meetings, *renamer_, program);
     });
   } catch (const DeadlockError& error) {

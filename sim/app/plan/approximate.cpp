@@ -1,4 +1,4 @@
-#include "sim/app/plan/representatives.hpp"
+#include "sim/app/plan/approximate.hpp"
 
 #include <fmt/format.h>
 
@@ -7,20 +7,22 @@
 
 #include "algorithms/collectives/hierarchical.hpp"
 #include "algorithms/registry.hpp"
+#include "sim/app/plan/network_info.hpp"
 #include "sim/core/base/errors.hpp"
 
 namespace thinwire::plan {
 
 namespace {
 
+using Refuse = std::function<void(const std::string&)>;
+
 /// From so many on, ranks that add unequal parts stand for all within some percent.
 constexpr int kManyForParts = 64;
-/// Of an extrapolation.
+/// Fewer chunks hardly fill the trees.
 constexpr int kLeastChunks = 32;
 
 /// Refuses what is not alike for all ranks on a platform.
-void check_represented_links(const Point& point,
-                             const std::function<void(const std::string&)>& refuse) {
+void check_represented_links(const Point& point, const Refuse& refuse) {
   if (point.network != "links") return;
   if (point.placement != "block" && point.placement != "round_robin") {
     refuse(
@@ -38,15 +40,13 @@ void check_represented_links(const Point& point,
   }
 }
 
-}  // namespace
-
-void check_representatives(const Point& point, const algorithms::SchemeInfo& scheme,
-                           const std::string& origin) {
-  const int few = point.representatives;
-  if (few == 0) return;
-  const auto refuse = [&](const std::string& why) {
-    throw InputError(fmt::format("{}: /representatives: {}", origin, why));
-  };
+/// Refuses what is not alike for all ranks.
+void check_ranks(const Point& point, const algorithms::SchemeInfo& scheme, const Refuse& refuse) {
+  const algorithms::StandIns& stand_ins = scheme.stand_ins;
+  const int few = point.approximate;
+  if (find_network(point.network).clock_goes_on) {
+    refuse(fmt::format("all ranks run on {}; take links or alphabeta", point.network));
+  }
   if (few < 2 || point.ranks % few != 0) {
     refuse(fmt::format("{} ranks are not 2 or more that divide {}", few, point.ranks));
   }
@@ -57,30 +57,26 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
     refuse(fmt::format("the ranks of a {} end with different values",
                        name_of(scheme.collective_kind)));
   }
-  if (scheme.alike_after == 0) {
-    refuse(fmt::format("the ranks of {} have different places in a tree, so none stand for others",
-                       scheme.name));
-  }
-  if (point.ranks % scheme.alike_after == 0 && few % scheme.alike_after != 0) {
+  if (point.ranks % stand_ins.alike_after == 0 && few % stand_ins.alike_after != 0) {
     refuse(
         fmt::format("ranks of {} whose numbers differ by {} do not do the same; take a multiple "
                     "of {}",
-                    scheme.name, few, scheme.alike_after));
+                    scheme.name, few, stand_ins.alike_after));
   }
-  if (!scheme.unlike_with.empty() &&
-      algorithms::Options(scheme.options, point.options).flag(scheme.unlike_with)) {
+  if (!stand_ins.unlike_with.empty() &&
+      algorithms::Options(scheme.options, point.options).flag(stand_ins.unlike_with)) {
     refuse(fmt::format("the ranks of {} are not busy for the same time with 'options.{}'",
-                       scheme.name, scheme.unlike_with));
+                       scheme.name, stand_ins.unlike_with));
   }
   check_represented_links(point, refuse);
-  if (scheme.uneven_parts == algorithms::UnevenParts::sent_and_gathered) {
+  if (stand_ins.uneven_parts == algorithms::UnevenParts::sent_and_gathered) {
     const bool power = std::has_single_bit(static_cast<unsigned>(point.ranks));
-    if (few < kManyForParts || (!power && !scheme.adds_in_nodes)) {
+    if (few < kManyForParts || (!power && !stand_ins.adds_in_nodes)) {
       refuse(
           fmt::format("parts that ranks of {} gather have more entries on some ranks than on "
                       "others: few stand for all only if they are {} or more{}",
                       scheme.name, kManyForParts,
-                      scheme.adds_in_nodes ? "" : ", and where 'ranks' is a power of two"));
+                      stand_ins.adds_in_nodes ? "" : ", and where 'ranks' is a power of two"));
     }
   }
   if (scheme.selects_together || scheme.one_selects) {
@@ -100,41 +96,13 @@ void check_representatives(const Point& point, const algorithms::SchemeInfo& sch
   }
 }
 
-void check_whole_nodes(const Point& point, const algorithms::SchemeInfo& scheme,
-                       const algorithms::Options& options, int known_node) {
-  if (point.representatives == 0 || !scheme.adds_in_nodes) return;
-  const int node = algorithms::nodes_of(options, point.ranks, known_node).size;
-  constexpr int kLeastNodes = 8;
-  if (point.representatives % node == 0 && point.representatives >= kLeastNodes * node) return;
-  const std::string why =
-      point.ranks % node != 0
-          ? fmt::format("they do not divide {} ranks, so no ranks stand for others", point.ranks)
-          : fmt::format(
-                "take {} nodes or more that divide {} ranks, so a multiple of {} from {} on",
-                kLeastNodes, point.ranks, node, kLeastNodes * node);
-  throw InputError(fmt::format("/representatives: {} adds parts in nodes of {} ranks: {}",
-                               scheme.name, node, why));
-}
-
-bool represents_unequal_parts(const Point& point) {
-  using algorithms::UnevenParts;
-  if (point.representatives == 0) return false;
-  const algorithms::SchemeInfo& scheme = algorithms::find_scheme(point.scheme);
-  return scheme.adds_in_nodes || scheme.uneven_parts == UnevenParts::sent_and_gathered ||
-         (scheme.uneven_parts == UnevenParts::sent && point.representatives < kManyForParts);
-}
-
-void check_extrapolation(const Point& point, const algorithms::SchemeInfo& scheme,
-                         const std::string& origin) {
-  if (point.extrapolate_chunks == 0) return;
-  const auto refuse = [&](const std::string& why) {
-    throw InputError(fmt::format("{}: /extrapolate_chunks: {}", origin, why));
-  };
-  if (point.extrapolate_chunks < kLeastChunks) {
-    refuse(fmt::format("a time is extrapolated from {} chunks or more", kLeastChunks));
+/// Refuses what does not repeat from chunk to chunk.
+void check_chunks(const Point& point, const Refuse& refuse) {
+  if (!find_network(point.network).has_clock) {
+    refuse("a time is extrapolated from few chunks, and this network has no clock");
   }
-  if (!scheme.pipeline) {
-    refuse(fmt::format("{} sends no chunks one after the other through trees", scheme.name));
+  if (point.approximate < kLeastChunks) {
+    refuse(fmt::format("a time is extrapolated from {} chunks or more", kLeastChunks));
   }
   if (!point.input.trace.empty()) refuse("a recorded gradient has a length of its own");
   if (!point.workload.model.empty())
@@ -154,6 +122,60 @@ void check_extrapolation(const Point& point, const algorithms::SchemeInfo& schem
   }
   if (point.record.links || point.record.ranks)
     refuse("not all is sent; leave out 'record.links' (--links) and 'record.ranks' (--by-rank)");
+}
+
+}  // namespace
+
+std::optional<networks::FewRanks> few_ranks_of(const Point& point) {
+  if (point.few_ranks() == 0) return std::nullopt;
+  // The same ranks run on all networks that a point needs.
+  const bool next_to_each_other = find_network(point.network).congests ||
+                                  algorithms::find_scheme(point.scheme).stand_ins.adds_in_nodes;
+  using enum networks::FewRanks::Which;
+  return networks::FewRanks{.ranks = point.ranks,
+                            .running = point.few_ranks(),
+                            .which = next_to_each_other ? first : spread};
+}
+
+void settle_approximation(Point& point, const algorithms::SchemeInfo& scheme) {
+  point.approximates_chunks = static_cast<bool>(scheme.stand_ins.pipeline);
+}
+
+void check_approximation(const Point& point, const algorithms::SchemeInfo& scheme,
+                         const std::string& origin) {
+  if (point.approximate == 0) return;
+  const auto refuse = [&](const std::string& why) {
+    throw InputError(fmt::format("{}: /approximate: {}", origin, why));
+  };
+  if (point.approximates_chunks) {
+    check_chunks(point, refuse);
+  } else {
+    check_ranks(point, scheme, refuse);
+  }
+}
+
+void check_whole_nodes(const Point& point, const algorithms::SchemeInfo& scheme,
+                       const algorithms::Options& options, int known_node) {
+  if (point.few_ranks() == 0 || !scheme.stand_ins.adds_in_nodes) return;
+  const int node = algorithms::nodes_of(options, point.ranks, known_node).size;
+  constexpr int kLeastNodes = 8;
+  if (point.few_ranks() % node == 0 && point.few_ranks() >= kLeastNodes * node) return;
+  const std::string why =
+      point.ranks % node != 0
+          ? fmt::format("they do not divide {} ranks, so no ranks stand for others", point.ranks)
+          : fmt::format(
+                "take {} nodes or more that divide {} ranks, so a multiple of {} from {} on",
+                kLeastNodes, point.ranks, node, kLeastNodes * node);
+  throw InputError(
+      fmt::format("/approximate: {} adds parts in nodes of {} ranks: {}", scheme.name, node, why));
+}
+
+bool represents_unequal_parts(const Point& point) {
+  using algorithms::UnevenParts;
+  if (point.few_ranks() == 0) return false;
+  const algorithms::StandIns& stand_ins = algorithms::find_scheme(point.scheme).stand_ins;
+  return stand_ins.adds_in_nodes || stand_ins.uneven_parts == UnevenParts::sent_and_gathered ||
+         (stand_ins.uneven_parts == UnevenParts::sent && point.few_ranks() < kManyForParts);
 }
 
 }  // namespace thinwire::plan

@@ -1,17 +1,17 @@
-#include "algorithms/collectives/represented_parts.hpp"
+#include "sim/app/run/few_roles.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "sim/core/base/random.hpp"
 #include "sim/core/gradient/fingerprint.hpp"
 #include "sim/core/gradient/space.hpp"
 #include "sim/core/gradient/statistical.hpp"
 
-namespace thinwire::algorithms {
+namespace thinwire::run {
 
 namespace {
 
@@ -35,23 +35,6 @@ Fingerprint contents_of(const Numbers& boundaries, std::size_t running) {
 }
 
 }  // namespace
-
-std::vector<std::int32_t> running_ranks(const Communicator& comm) {
-  std::vector<std::int32_t> running;
-  for (int rank = 0; rank < comm.size(); ++rank) {
-    if (comm.representative(Rank(rank)) == Rank(rank)) running.push_back(rank);
-  }
-  return running;
-}
-
-std::uint32_t group_of(std::uint32_t number, std::uint32_t count) {
-  if (!std::has_single_bit(count)) return number;
-  std::uint32_t group = 0;
-  for (std::uint32_t bit = 1; bit < count; bit *= 2) {
-    group = 2 * group + ((number & bit) != 0 ? 1 : 0);
-  }
-  return group;
-}
 
 std::vector<std::int64_t> representative_parts(const std::vector<double>& loads,
                                                std::size_t count) {
@@ -79,25 +62,57 @@ std::vector<std::int64_t> representative_parts(const std::vector<double>& loads,
   return chosen;
 }
 
-RepresentedParts::RepresentedParts(const Communicator& comm, const SparseVector& selected,
-                                   const Numbers& boundaries, const SchemeSetup& setup) {
-  if (comm.stands_for() == 1) return;
-  const std::vector<std::int32_t> running = running_ranks(comm);
+algorithms::PartsOfRanks FewRoles::parts(const Communicator& comm, const SparseVector& selected,
+                                         const Numbers& boundaries, SharedWork& shared) const {
+  const Members members = comm.members();
+  const std::vector<std::int32_t> running = few_.running_among(members);
+  if (members.count / std::ssize(running) == 1) return {};
   // The selections of two ranks differ a little, and so do the numbers that are expected of them. All
   // ranks have to choose the same parts.
   const Fingerprint what = contents_of(boundaries, running.size());
-  const Message shared = setup.shared->once("represented parts", what, {}, [&] {
+  const Message message = shared.once("represented parts", what, {}, [&] {
     return Numbers(representative_parts(loads_of(selected, boundaries), running.size())).message();
   });
-  const Numbers chosen = Numbers::from(shared.payload);
-  parts_.resize(static_cast<std::size_t>(comm.size()));
-  for (int rank = 0; rank < comm.size(); ++rank) {
-    const std::int32_t runs = comm.representative(Rank(rank)).value();
+  const Numbers chosen = Numbers::from(message.payload);
+  std::vector<std::int32_t> parts(static_cast<std::size_t>(members.count));
+  for (int number = 0; number < members.count; ++number) {
+    const std::int32_t runs = few_.representative_among(members, number);
     const auto place =
         static_cast<std::uint32_t>(std::ranges::lower_bound(running, runs) - running.begin());
-    parts_[static_cast<std::size_t>(rank)] = static_cast<std::int32_t>(
-        chosen[group_of(place, static_cast<std::uint32_t>(running.size()))]);
+    parts[static_cast<std::size_t>(number)] = static_cast<std::int32_t>(
+        chosen[networks::group_of(place, static_cast<std::uint32_t>(running.size()))]);
   }
+  return algorithms::PartsOfRanks(std::move(parts));
 }
 
-}  // namespace thinwire::algorithms
+Numbers FewRoles::summand(const SparseVector& selected, std::int64_t /*count*/,
+                          algorithms::NumbersOf numbers_of) const {
+  constexpr int kMost = 32;
+  const int ranks = std::min(kMost, few_.stands_for());
+  std::vector<std::int64_t> sums = numbers_of(selected);
+  for (int other = 1; other < ranks; ++other) {
+    const std::vector<std::int64_t> numbers =
+        numbers_of(SparseVector::from(statistical_of_another_rank(selected.payload(), other)));
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += numbers[i];
+  }
+  for (std::int64_t& sum : sums) sum /= ranks;
+  return Numbers(std::move(sums));
+}
+
+algorithms::Repeats FewRoles::repeats(int /*ranks*/, int along) const {
+  return {.along = along, .after = along / few_.stands_for()};
+}
+
+std::vector<std::uint32_t> FewRoles::blocks_like(const Communicator& comm,
+                                                 const algorithms::BlockOwners& owners) const {
+  const Members members = comm.members();
+  std::vector<std::uint32_t> like;
+  like.reserve(owners.blocks);
+  for (std::uint32_t block = 0; block < owners.blocks; ++block) {
+    const int runs = few_.representative_among(members, owners.owner(block).value());
+    like.push_back(owners.like(Rank(runs), block));
+  }
+  return like;
+}
+
+}  // namespace thinwire::run
