@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::int64_t kEach = 40;  ///< entries that a rank selects in each region
 
-double seconds(const Terms& terms, double gamma = 0) {
+double time_of(const Terms& terms, double gamma = 0) {
   return formula(terms.messages, terms.words) + gamma * terms.reduced;
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("A direct gather of what few regions hold takes more than Equation 2 a
                                                   .k = input.k,
                                                   .iteration = 2,
                                                   .options = &defaults});
-    CHECK(time <= seconds(cost.run().high) * (1 + 1e-9));
+    CHECK(time <= time_of(cost.run().high) * (1 + 1e-9));
     CHECK(gathered > 4 * k * (ranks - 1) / ranks);
   }
 }
@@ -177,7 +177,7 @@ TEST_CASE("In Theorem 3.1's tight case equal regions send nothing but the gather
     CHECK(traffic_in(outcome.report, 0, "allgatherv").words_received ==
           Words(2 * kEach * (ranks - 1)));
     const double time = outcome.report.makespan().value();
-    CHECK(time == exactly(seconds(scheme.cost(2).run().low)));
+    CHECK(time == exactly(time_of(scheme.cost(2).run().low)));
     CHECK(time == exactly(formula(ranks - 1 + 2 * std::ceil(std::log2(ranks)),
                                   static_cast<double>((2 * kEach + 1) * (ranks - 1)))));
   }
@@ -199,8 +199,8 @@ TEST_CASE("In Theorem 3.1's tight case averaged boundaries give one rank nearly 
     const SchemeInfo info = find_scheme("oktopk");
     const Interval interval =
         scheme.cost(2, test::selected_counts(outcome, info, 1), input.k).run();
-    CHECK(time >= seconds(interval.low) * (1 - 1e-9));
-    CHECK(time <= seconds(interval.high) * (1 + 1e-9));
+    CHECK(time >= time_of(interval.low) * (1 - 1e-9));
+    CHECK(time <= time_of(interval.high) * (1 + 1e-9));
     // Equation 1 allows 2k (P-1)/P words, and Equation 3 three times as many.
     if (ranks >= 16) CHECK(received > 3 * 2 * k * (ranks - 1) / ranks);
   }
@@ -246,8 +246,8 @@ TEST_CASE("oktopk stays within its interval wherever each rank selects") {
                         test::selected_counts(outcome, find_scheme("oktopk+exact_topk"), 1), result)
                   .run();
           const double time = outcome.report.makespan().value();
-          CHECK(time >= seconds(interval.low, gamma) * (1 - 1e-9));
-          CHECK(time <= seconds(interval.high, gamma) * (1 + 1e-9));
+          CHECK(time >= time_of(interval.low, gamma) * (1 - 1e-9));
+          CHECK(time <= time_of(interval.high, gamma) * (1 + 1e-9));
         }
       }
     }
