@@ -125,7 +125,10 @@ class Checker:
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             to = os.path.join(folder, "schedule" if kind == "chakra" else "schedule.goal")
             self.call(["export", *words, f"--{kind}", to])
-            replayed = self.time([f"--{kind}", to])
+            try:
+                replayed = self.time([f"--{kind}", to])
+            except Refused as why:
+                raise Broken(f"{kind}: {shlex.join(words)}: the exported schedule is refused: {why}") from why
         simulated = self.time(words)
         # Local work is in whole nanoseconds in a GOAL text, in microseconds of a double in a Chakra trace.
         if not math.isclose(replayed, simulated, rel_tol=1e-6, abs_tol=1e-15):

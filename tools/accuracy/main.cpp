@@ -153,7 +153,7 @@ void add_flags(CLI::App& app, Flags& flags) {
       ->transform(CLI::CheckedTransformer(formats))
       ->option_text("FORMAT");
   app.footer(
-      "Cells run in child processes, the cheapest first, and are kept as they end: the same "
+      "Cells run in child processes, the longest first, and are kept as they end: the same "
       "command\n"
       "goes on later. SimGrid's times stay when Thinwire changes; the judged network is measured\n"
       "anew by every version of it.\n"

@@ -25,7 +25,7 @@ struct TableSettings {
   std::map<std::string, std::string> platforms = {};  ///< platform file by label
 };
 
-/// Runs missing cells, the cheapest first, adds each to the output as it ends, and reports progress
+/// Runs missing cells, the longest first, adds each to the output as it ends, and reports progress
 /// on stderr; then superseded results are removed from the output. Returns all cells in order.
 /// Results of the reference stay valid as long as SimGrid and the platform do; those of the judged
 /// network as long as Thinwire's version does. Failed cells run again, and so do those that were

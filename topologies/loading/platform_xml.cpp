@@ -21,6 +21,7 @@
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
+#include "sim/core/base/memory.hpp"
 #include "sim/core/base/nearest.hpp"
 #include "sim/core/base/numbers.hpp"
 #include "sim/core/base/printable.hpp"
@@ -138,16 +139,6 @@ constexpr std::array<std::string_view, 7> kRoutings{
 
 bool among(const auto& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
-}
-
-/// Bytes; infinity where the system does not tell.
-double available_memory() {
-  std::ifstream file("/proc/meminfo");
-  double kilobytes = 0;
-  for (std::string word; file >> word;) {
-    if (word == "MemAvailable:" && file >> kilobytes) return 1024 * kilobytes;
-  }
-  return HUGE_VAL;
 }
 
 /// -1 where the text is no number of 31 bits, as SimGrid wants it.
@@ -481,7 +472,7 @@ class Reader {
                       zone.id, zone.points, kMostOfFloyd));
     }
     const double bytes = points * points * (floyd ? kFloydEntry : kFullEntry);
-    const double memory = bytes > 1e9 ? available_memory() : HUGE_VAL;
+    const double memory = bytes > 1e9 ? static_cast<double>(available_memory()) : HUGE_VAL;
     if (bytes > memory) {
       refuse(
           fmt::format("zone {}: the routes between {} hosts, routers and zones take {:.3g} GB, "

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "algorithms/collectives/broadcast.hpp"
 #include "algorithms/registry.hpp"
+#include "sim/core/base/checked.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
 
@@ -72,7 +75,11 @@ TraceCollectives::TraceCollectives(const plan::Point& point, const plan::Machine
 plan::Point TraceCollectives::point_of(const schedules::CollectiveCall& call) const {
   std::int64_t words = words_in(call.bytes);
   // The vector of an allgather is what all ranks have together.
-  if (call.kind == CollectiveKind::allgather) words *= call.members.count;
+  if (call.kind == CollectiveKind::allgather) {
+    // A vector that is too long is refused with the components of the point.
+    words = checked_product<std::int64_t>(words, call.members.count)
+                .value_or(std::numeric_limits<std::int64_t>::max());
+  }
   plan::Point point = plan::point_from({{"scheme", schemes_.of(call.kind)},
                                         {"ranks", call.members.count},
                                         {"components", std::max<std::int64_t>(1, words)},

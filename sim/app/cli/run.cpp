@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -153,8 +154,14 @@ int run(const RunFlags& flags) {
     rows.push_back(std::move(row));
     if (flags.format == report::Format::jsonl) fmt::print("{}\n", to_json(rows.back()).dump());
   };
+  std::exception_ptr interrupted;
   if (flags.timeline.file.empty()) {
-    run::simulate_points("run", points, settings, take);
+    try {
+      run::simulate_points("run", points, settings, take);
+    } catch (const InterruptedError&) {
+      if (rows.empty()) throw;
+      interrupted = std::current_exception();
+    }
   } else {
     take(row_with_timeline(flags.timeline, points.front(), settings));
   }
@@ -169,6 +176,7 @@ int run(const RunFlags& flags) {
     }
     print_details(flags, row);
   }
+  if (interrupted) std::rethrow_exception(interrupted);
   return report_troubles(rows) ? kFailed : 0;
 }
 

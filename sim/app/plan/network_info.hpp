@@ -13,6 +13,7 @@ namespace thinwire::plan {
 /// The default platform of a network that needs one: that of the Ok-Topk paper.
 inline constexpr const char* kDefaultPlatform = "aries_daint";
 
+/// The last one is of real processes.
 enum class NetworkId : std::uint8_t { links, smpi, alphabeta, counting, mpi };
 
 /// Some of the networks; by default all.
@@ -27,8 +28,8 @@ class NetworkSet {
   [[nodiscard]] constexpr bool all() const { return bits_ == kAll; }
 
  private:
-  static constexpr unsigned kAll = 0x1F;
   static constexpr unsigned bit(NetworkId id) { return 1U << static_cast<unsigned>(id); }
+  static constexpr unsigned kAll = (1U << (static_cast<unsigned>(NetworkId::mpi) + 1)) - 1;
 
   unsigned bits_ = kAll;
 };

@@ -91,9 +91,9 @@ class Resolving {
   void take(const char* path, Value& value) {
     if (const Json* const given = request_.find(path)) value = given->get<Value>();
   }
-  /// Gives what a model or a profile brings, unless the request gives it.
-  void bring(const char* path, const Json& value, Origin origin) {
-    if (!request_.has(path)) request_.give(path, value, origin);
+  /// Gives what a model brings, unless the request gives it.
+  void bring(const char* path, const Json& value) {
+    if (!request_.has(path)) request_.give(path, value, Origin::model);
   }
   [[nodiscard]] bool has_selection() const { return request_.has("k") || request_.has("density"); }
 
@@ -119,7 +119,7 @@ class Resolving {
 
   /// Takes the gradient's size, density and profile from the model where the request gives none.
   void take_model() {
-    bring("iterations", 0, Origin::model);
+    bring("iterations", 0);
     // A complete point can be read without the file of the model.
     if (request_.has("components") && request_.has("k") && request_.has("input") &&
         request_.has("options") && request_.has("workload.device")) {
@@ -134,7 +134,7 @@ class Resolving {
     });
     if (!readable_) return;
     const workloads::Model& model = *kept;
-    bring("workload.device", model.compute.front().device, Origin::model);
+    bring("workload.device", model.compute.front().device);
     attempt("workload.device", [&] {
       const std::string device = request_.find("workload.device")->get<std::string>();
       const auto known = devices.at(workloads::device_file(device));
@@ -147,7 +147,7 @@ class Resolving {
       request_.give("input.profile", model.profile, Origin::model);
     }
     if (!recorded && !has_selection()) request_.give("density", model.density, Origin::model);
-    bring("components", model.components, Origin::model);
+    bring("components", model.components);
     if (*request_.find("components") != model.components) {
       refuse("components", fmt::format("the model {} has {}", model.name, model.components));
     }

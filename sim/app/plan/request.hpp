@@ -11,7 +11,6 @@ namespace thinwire::plan {
 
 /// Where a value comes from; a later one goes over an earlier one.
 enum class Origin : std::uint8_t {
-  profile,
   model,
   row,  ///< a complete point, as rows have it: it need not say what it does not read
   config,

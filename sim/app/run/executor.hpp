@@ -1,4 +1,5 @@
-// Runs work in child processes, several at a time: the one place that forks a simulation.
+// Runs work in child processes, several at a time: the one place that forks the
+// simulation of a point.
 //
 // The way of a run: a plan (sim/app/plan) has tasks (tasks.hpp), the executor runs them, and their
 // outcomes are joined into the outcome of the point and its row (join.hpp). The executor does so

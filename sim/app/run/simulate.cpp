@@ -143,7 +143,14 @@ void simulate_points(const std::string& sweep, const std::vector<plan::Point>& p
       take(std::move(row));
     }
   };
-  static_cast<void>(run_points(sweep, points, {.processes = settings}, {.ended = take_next}));
+  try {
+    static_cast<void>(run_points(sweep, points, {.processes = settings}, {.ended = take_next}));
+  } catch (const InterruptedError&) {
+    for (; taken < points.size(); ++taken) {  // points behind one that has not ended
+      if (ended[taken] && !ended[taken]->refused) take(std::move(ended[taken]->row));
+    }
+    throw;
+  }
 }
 
 results::Row simulate_point(const std::string& sweep, const plan::Point& point,

@@ -53,7 +53,8 @@ std::vector<EndedPoint> run_points(const std::string& sweep, const std::vector<p
                                    const PointWatcher& watcher = {});
 
 /// Runs points, and calls `take` with the row of each, in the order of the points and as early as
-/// possible. Throws as run_points does, and the InputError of a point that cannot run; of several
+/// possible; after an interrupt, with the rows of all points that have ended before it is thrown on.
+/// Throws as run_points does, and the InputError of a point that cannot run; of several
 /// points, one with more ranks than its platform has hosts is skipped instead.
 void simulate_points(const std::string& sweep, const std::vector<plan::Point>& points,
                      const ProcessSettings& settings,
