@@ -33,6 +33,15 @@ bool exists(const std::string& path) {
   return std::filesystem::exists(path, ignored);
 }
 
+/// Length and time of the last change of a file, as KeptFiles wants it of large files.
+std::string written_at(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return {};
+  const auto bytes = std::filesystem::file_size(path, error);
+  const auto time = std::filesystem::last_write_time(path, error).time_since_epoch();
+  return error ? std::string() : fmt::format("{} {}", bytes, time.count());
+}
+
 /// Whether a scheme or a sparsifier of the registry has the option.
 bool is_option_of_any(const std::string& name) {
   static const std::vector<algorithms::OptionInfo> all = algorithms::all_options();
@@ -210,7 +219,9 @@ class Resolving {
       const bool complete =
           request_.has("ranks") && request_.has("components") && request_.has("k");
       if (complete && !exists(path)) return;
-      header_ = traces::TraceReader(path).header();
+      static KeptFiles<traces::TraceHeader> headers(
+          [](const std::string& file) { return traces::TraceReader(file).header(); }, written_at);
+      header_ = *headers.at(path);
     });
     if (!read) readable_ = false;
     if (!header_) return;
