@@ -198,8 +198,8 @@ void add_schedule_flags(Command& command, ScheduleFlags& flags, ScheduleUse use)
         .value_text("COLLECTIVE=SCHEME,... [allreduce=dense_auto,...]");
     command
         .add_option("--groups", flags.groups,
-                    "JSON file with the ranks of the process groups of Chakra traces, as in "
-                    "{\"1\": [0, 1]}")
+                    "JSON file with the ranks of the process groups of Chakra traces "
+                    "(docs/ecosystem.md)")
         .value_text("FILE");
   }
   command.add_option("--time-unit", flags.unit, "what 1 means in GOAL's times of local work")

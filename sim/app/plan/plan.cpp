@@ -201,7 +201,6 @@ class Resolving {
       if (!circumstance->refused) return circumstance->otherwise;
       if (is_default(setting, value)) continue;
       refuse(setting.path, circumstance->otherwise);
-      return "";
     }
     return std::nullopt;
   }

@@ -96,7 +96,7 @@ const std::array kRules{
          "the messages of {} have a format of their own; leave out 'value_bits' and 'index_bits'",
          [](const Facts& f) { return f.scheme.name; }},
     Rule{"k", [](const Facts& f) { return f.request.has("k") && f.request.has("density"); },
-         "give 'k' or 'density', not both"},
+         "give 'k' (-k) or 'density' (--density), not both"},
     Rule{"network", [](const Facts& f) { return trains(f) && !f.network.has_clock; },
          "{} has no clock, and a training takes time",
          [](const Facts& f) { return f.network.name; }},

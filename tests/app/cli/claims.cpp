@@ -127,7 +127,9 @@ TEST_CASE("recommend ranks schemes and says what it could not look at" *
       "--most-ranks 32 -j 1");
   CHECK(ended.exit_code == 0);
   // What it does is told where no terminal shows it: each simulation when it begins.
-  CHECK(ended.err.starts_with("simulating topka, P = 16\nsimulating oktopk, P = 16\n"));
+  CHECK(ended.err.starts_with("simulating "));
+  CHECK(ended.err.find("simulating topka, P = 16\n") != std::string::npos);
+  CHECK(ended.err.find("simulating oktopk, P = 16\n") != std::string::npos);
   CHECK(ended.err.find("simulating topka, P = 32, density 0.02\n") != std::string::npos);
   CHECK(ended.out.find("dominant") != std::string::npos);
   for (const char* part :

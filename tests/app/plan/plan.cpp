@@ -44,7 +44,7 @@ TEST_CASE("k and density are settled once, and replace one another by their orig
   CHECK(resolve(request).point().k == 50);
   request.give("density", 0.2, Origin::flag);  // both from flags
   CHECK(test::contains(test::error_of<InputError>([&] { static_cast<void>(resolve(request)); }),
-                       "test: /k: give 'k' or 'density', not both"));
+                       "test: /k: give 'k' (-k) or 'density' (--density), not both"));
 }
 
 TEST_CASE("a plan says what it does not read, and leaves out what the network has not") {

@@ -345,7 +345,7 @@ TEST_CASE("Times of wrong results are no measurements") {
   std::string text = kNccl;
   text.replace(text.find("197.09      0"), 13, "197.09     17");
   CHECK(refusal_of(text, ",machine=mine") ==
-        "m:13:77: nccl-tests found 17 wrong results: such a time is no measurement; mend the "
+        "m:13:83: nccl-tests found 17 wrong results: such a time is no measurement; mend the "
         "machine, or take the line out");
   std::string unchecked = kNccl;
   unchecked.replace(unchecked.find("197.09      0"), 13, "197.09    N/A");

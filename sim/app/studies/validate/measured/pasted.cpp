@@ -142,18 +142,16 @@ std::string as_printed(std::string_view text) {
   if (!tag.empty()) {
     for (std::string& line : lines) line.erase(0, tag_length(line, tag));
   }
-  const std::vector<Token> names = tokens_of(lines[heading]);
-  if (!names.empty() && !names[0].text.starts_with('#')) {
-    const auto size = std::ranges::find_if(lines, [](const std::string& line) {
-      return begins_with(plain_words(line), "size", "count");
-    });
-    const bool blank = size == lines.end() ||
-                       has_blank_for_hash(lines, static_cast<std::size_t>(size - lines.begin()));
-    for (std::string& line : lines) {
-      const std::vector<Token> words = tokens_of(line);
-      if (words.empty() || words[0].text.starts_with('#')) continue;
-      line = with_hash(line, blank);
-    }
+  const auto size = std::ranges::find_if(lines, [](const std::string& line) {
+    return begins_with(plain_words(line), "size", "count");
+  });
+  const bool blank = size == lines.end() ||
+                     has_blank_for_hash(lines, static_cast<std::size_t>(size - lines.begin()));
+  for (std::string& line : lines) {
+    const std::vector<Token> words = tokens_of(line);
+    if (words.empty()) continue;
+    const bool has_hash = words[0].text.starts_with('#') && words[0].text != "#processes";
+    if (!has_hash) line = with_hash(line, blank);
   }
   std::string made;
   for (const std::string& line : lines) made += line + "\n";
