@@ -332,7 +332,7 @@ class Reader {
   /// an encoding, which SimGrid does not heed.
   void blank_what_simgrid_skips() {
     bool declared = false;
-    for (std::size_t at = 0; (at = text_.find("<", at)) != std::string::npos; ++at) {
+    for (std::size_t at = 0; (at = text_.find('<', at)) != std::string::npos; ++at) {
       const std::string_view rest = std::string_view(text_).substr(at);
       if (rest.starts_with("<!--")) {
         blank(at, end_of_comment(at));

@@ -68,9 +68,9 @@ void CollectiveSchemes::set(const std::string& key_and_scheme) {
 
 const std::string& CollectiveSchemes::of(CollectiveKind kind) const { return schemes_.at(kind); }
 
-TraceCollectives::TraceCollectives(const plan::Point& point, const plan::Machine& machine,
+TraceCollectives::TraceCollectives(plan::Point point, const plan::Machine& machine,
                                    CollectiveSchemes schemes)
-    : point_(point), machine_(machine), schemes_(std::move(schemes)) {}
+    : point_(std::move(point)), machine_(machine), schemes_(std::move(schemes)) {}
 
 plan::Point TraceCollectives::point_of(const schedules::CollectiveCall& call) const {
   std::int64_t words = words_in(call.bytes);

@@ -30,8 +30,7 @@ class CollectiveSchemes {
 /// Runs the collectives of a replay. One for a run; it must outlive it.
 class TraceCollectives {
  public:
-  TraceCollectives(const plan::Point& point, const plan::Machine& machine,
-                   CollectiveSchemes schemes);
+  TraceCollectives(plan::Point point, const plan::Machine& machine, CollectiveSchemes schemes);
 
   /// A broadcast is a binomial tree, and a barrier an allreduce of one word.
   [[nodiscard]] Task<void> run(Communicator& group, const schedules::CollectiveCall& call);

@@ -66,8 +66,9 @@ std::string text_of(const AllreduceSettings& settings, const algorithms::Options
       "{}\n",
       settings.scheme, settings.components, settings.density, settings.error_feedback,
       settings.seed, settings.alpha.value(), settings.beta_per_word.value());
-  for (const auto& [name, value] : options.all()) {
-    std::visit([&](auto plain) { text += fmt::format("{} {}\n", name, plain); }, value);
+  for (const auto& option : options.all()) {
+    std::visit([&](auto plain) { text += fmt::format("{} {}\n", option.first, plain); },
+               option.second);
   }
   return text;
 }
