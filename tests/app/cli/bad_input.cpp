@@ -148,7 +148,8 @@ TEST_CASE(
       {R"({"base":{}})", "the key 'name' is missing"},
       {R"({"name":"x","grid":{"scheme":["topka","topkb"]}})",
        "/grid/scheme/1: unknown scheme 'topkb'; did you mean 'topka'?"},
-      {R"({"name":"x","base":{"k":3,"density":0.1}})", "'k' or 'density', not both"},
+      {R"({"name":"x","base":{"k":3,"density":0.1}})",
+       "'k' (-k) or 'density' (--density), not both"},
       {"[1, 2]", "[1,2] is not valid"},
   }};
   for (const auto& [config, what] : cases) {
