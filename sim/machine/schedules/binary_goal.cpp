@@ -20,6 +20,15 @@ constexpr std::uint64_t kRankTable =
 constexpr std::uint64_t kNodeBytes = 39;
 constexpr std::uint32_t kAny = 0xffffffff;
 
+/// The number that these bytes are, the lowest first.
+std::uint64_t number_in(std::string_view bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = bytes.size(); i > 0; --i) {
+    value = (value << 8) | static_cast<unsigned char>(bytes[i - 1]);
+  }
+  return value;
+}
+
 /// Numbers of a file, the lowest byte first.
 class Bits {
  public:
@@ -29,11 +38,7 @@ class Bits {
     if (at > text_.size() || bytes > text_.size() - at) {
       refuse(fmt::format("is cut off: byte {} is beyond its {} bytes", at + bytes, text_.size()));
     }
-    std::uint64_t value = 0;
-    for (std::uint64_t i = bytes; i > 0; --i) {
-      value = (value << 8) | static_cast<unsigned char>(text_[at + i - 1]);
-    }
-    return value;
+    return number_in(text_.substr(at, bytes));
   }
   [[nodiscard]] std::uint32_t word(std::uint64_t at) const {
     return static_cast<std::uint32_t>(number(at, 4));
@@ -135,11 +140,7 @@ class RankReader {
 };
 
 std::uint64_t begin_of(std::string_view text) {
-  std::uint64_t value = 0;
-  if (text.size() < 8) return 0;
-  for (std::size_t i = 8; i > 0; --i)
-    value = (value << 8) | static_cast<unsigned char>(text[i - 1]);
-  return value;
+  return text.size() < 8 ? 0 : number_in(text.substr(0, 8));
 }
 
 }  // namespace
