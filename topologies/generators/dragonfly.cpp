@@ -1,107 +1,70 @@
-#include "topologies/generators/dragonfly.hpp"
-
+// A dragonfly like that of Cray's XC (Aries): groups of chassis of routers of nodes. Green links
+// connect all routers of a chassis, black links the routers at the same position in any two chassis
+// of a group, and blue links any two groups. The blue cables of two groups are links of their own
+// and end on many routers: topologies/loading/wiring.hpp. With one chassis a group, the switches of
+// a group are connected all to all, as with Slingshot.
+//
+// Hosts are nid-0, nid-1, ... router by router, chassis by chassis, group by group.
 #include <fmt/format.h>
 
-#include <cstdint>
-
-#include "sim/core/base/errors.hpp"
-#include "topologies/generators/quantities.hpp"
+#include "topologies/generators/families.hpp"
+#include "topologies/generators/xml.hpp"
 
 namespace thinwire::topologies {
 
 namespace {
 
-std::int64_t group_size(const DragonflyParameters& p) {
-  return std::int64_t{p.chassis} * p.routers * p.nodes;
-}
-
-void check(const DragonflyParameters& p) {
-  for (const auto& [name, value] :
-       {std::pair{"groups", p.groups}, std::pair{"chassis", p.chassis},
-        std::pair{"routers", p.routers}, std::pair{"nodes", p.nodes},
-        std::pair{"green_cables", p.green_cables}, std::pair{"black_cables", p.black_cables},
-        std::pair{"blue_cables", p.blue_cables}}) {
-    if (value < 1) throw InputError(fmt::format("dragonfly: {}: {} is less than 1", name, value));
-  }
-  if (group_size(p) > kMostHosts || group_size(p) * p.groups > kMostHosts) {
-    throw InputError(
-        fmt::format("dragonfly: {} groups of {} hosts are more than the {} of a platform", p.groups,
-                    group_size(p), kMostHosts));
-  }
+std::string dragonfly_xml(const Settings& settings, const std::vector<std::string>& comment) {
+  const int chassis = settings.whole("chassis");
+  const int routers = settings.whole("routers");
+  const int nodes = settings.whole("nodes");
+  const std::int64_t group = std::int64_t{chassis} * routers * nodes;
+  const int groups = settings.parts("groups", group);
+  const int blue_cables = settings.whole("blue-cables");
+  XmlHead head{
+      .comment = comment,
+      .message_gap = settings.time("gap"),
+      .topology = fmt::format("dragonfly groups={} chassis={} routers={} nodes={} cables={}",
+                              groups, chassis, routers, nodes, blue_cables),
+      .links = {}};
+  // Figures for links that do not exist are refused.
+  const auto add = [&](const std::string& prefix, int joined, int cables, const char* none) {
+    const LinkFigures cable = settings.figures(prefix);
+    if (joined == 1) settings.refuse_given(prefix, none);
+    if (joined > 1) head.links.emplace_back(prefix, bundle(cable, cables));
+  };
+  add("green-", routers, settings.whole("green-cables"), "one router has no green links");
+  add("black-", chassis, settings.whole("black-cables"), "one chassis has no black links");
+  add("blue-", groups, 1, "one group has no blue links");
+  return platform_xml(head,
+                      cluster_xml("dragonfly", "nid-", settings.hosts(groups, "groups", group),
+                                  settings.figures("host-")));
 }
 
 }  // namespace
 
-std::string dragonfly_xml(const DragonflyParameters& p, const std::vector<std::string>& comment) {
-  check(p);
-  XmlHead head{
-      .comment = comment,
-      .message_gap = p.message_gap,
-      .topology = fmt::format("dragonfly groups={} chassis={} routers={} nodes={} cables={}",
-                              p.groups, p.chassis, p.routers, p.nodes, p.blue_cables),
-      .links = {}};
-  // Figures for links that do not exist are refused.
-  if (p.routers > 1) head.links.emplace_back("green-", bundle(p.green, p.green_cables));
-  if (p.chassis > 1) head.links.emplace_back("black-", bundle(p.black, p.black_cables));
-  if (p.groups > 1) head.links.emplace_back("blue-", p.blue);
-  return platform_xml(head, cluster_xml("dragonfly", "nid-", group_size(p) * p.groups, p.host));
-}
-
-const std::vector<ParameterInfo>& dragonfly_parameters() {
-  static const std::vector<ParameterInfo> parameters{
-      {"hosts", "", "hosts to hold at least: sets groups to the least that does"},
-      {"groups", "14", "groups"},
-      {"chassis", "6", "chassis of a group"},
-      {"routers", "16", "routers of a chassis"},
-      {"nodes", "4", "nodes (hosts) of a router"},
-      {"green-cables", "1", "cables between two routers of a chassis"},
-      {"black-cables", "3", "cables between the same routers of two chassis"},
-      {"blue-cables", "73", "cables between two groups, spread over the routers of each"},
-      {"host-bandwidth", "10.2GBps", "of a node's link to its router, each way"},
-      {"host-latency", "500ns", "of a node's link"},
-      {"green-bandwidth", "5.25GBps", "of a green cable"},
-      {"green-latency", "100ns", "of a green link"},
-      {"black-bandwidth", "5.25GBps", "of a black cable"},
-      {"black-latency", "100ns", "of a black link"},
-      {"blue-bandwidth", "4.7GBps", "of a blue cable"},
-      {"blue-latency", "500ns", "of a blue link"},
-      {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"},
-  };
-  return parameters;
-}
-
-std::string dragonfly_xml(const Settings& settings, const std::vector<std::string>& comment) {
-  const auto figures = [&](const std::string& name) {
-    return LinkFigures{settings.bandwidth(name + "-bandwidth"), settings.time(name + "-latency")};
-  };
-  DragonflyParameters p{.groups = settings.whole("groups"),
-                        .chassis = settings.whole("chassis"),
-                        .routers = settings.whole("routers"),
-                        .nodes = settings.whole("nodes"),
-                        .green_cables = settings.whole("green-cables"),
-                        .black_cables = settings.whole("black-cables"),
-                        .blue_cables = settings.whole("blue-cables"),
-                        .host = figures("host"),
-                        .green = figures("green"),
-                        .black = figures("black"),
-                        .blue = figures("blue"),
-                        .message_gap = settings.time("gap")};
-  if (const auto hosts = settings.optional_whole("hosts")) {
-    p.groups = static_cast<int>((*hosts + group_size(p) - 1) / group_size(p));
-  }
-  if (p.groups == 1) {
-    settings.refuse_given({"blue-cables", "blue-bandwidth", "blue-latency"},
-                          "one group has no blue links");
-  }
-  if (p.chassis == 1) {
-    settings.refuse_given({"black-cables", "black-bandwidth", "black-latency"},
-                          "one chassis has no black links");
-  }
-  if (p.routers == 1) {
-    settings.refuse_given({"green-cables", "green-bandwidth", "green-latency"},
-                          "one router has no green links");
-  }
-  return dragonfly_xml(p, comment);
+Family dragonfly_family() {
+  return {"dragonfly",
+          "groups of chassis of routers, as Cray XC (Aries) and Slingshot have them",
+          {{"hosts", "", "hosts to hold at least: sets groups to the least that does"},
+           {"groups", "14", "groups"},
+           {"chassis", "6", "chassis of a group"},
+           {"routers", "16", "routers of a chassis"},
+           {"nodes", "4", "nodes (hosts) of a router"},
+           {"green-cables", "1", "cables between two routers of a chassis"},
+           {"black-cables", "3", "cables between the same routers of two chassis"},
+           {"blue-cables", "73", "cables between two groups, spread over the routers of each"},
+           {"host-bandwidth", "10.2GBps", "of a node's link to its router, each way"},
+           {"host-latency", "500ns", "of a node's link"},
+           {"green-bandwidth", "5.25GBps", "of a green cable"},
+           {"green-latency", "100ns", "of a green link"},
+           {"black-bandwidth", "5.25GBps", "of a black cable"},
+           {"black-latency", "100ns", "of a black link"},
+           {"blue-bandwidth", "4.7GBps", "of a blue cable"},
+           {"blue-latency", "500ns", "of a blue link"},
+           {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"}},
+          "groups",
+          &dragonfly_xml};
 }
 
 }  // namespace thinwire::topologies

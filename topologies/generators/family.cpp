@@ -9,12 +9,7 @@
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/nearest.hpp"
 #include "sim/core/base/printable.hpp"
-#include "topologies/generators/dragonfly.hpp"
-#include "topologies/generators/dragonfly_plus.hpp"
-#include "topologies/generators/fat_tree.hpp"
-#include "topologies/generators/nvlink_ib.hpp"
-#include "topologies/generators/rails.hpp"
-#include "topologies/generators/star.hpp"
+#include "topologies/generators/families.hpp"
 
 namespace thinwire::topologies {
 
@@ -52,21 +47,9 @@ std::vector<std::string> lines_of(const std::string& path) {
 }  // namespace
 
 const std::vector<Family>& all_families() {
-  static const std::vector<Family> families{
-      {"star",
-       "every host on one switch, or on a row of them; with no latency the alpha-beta machine",
-       star_parameters(), "", &star_xml},
-      {"fat_tree", "levels of switches with a settable oversubscription", fat_tree_parameters(), "",
-       &fat_tree_xml},
-      {"dragonfly", "groups of chassis of routers, as Cray XC (Aries) and Slingshot have them",
-       dragonfly_parameters(), "groups", &dragonfly_xml},
-      {"dragonfly_plus", "cells of leaf and spine switches, cables between the spines of cells",
-       dragonfly_plus_parameters(), "cells", &dragonfly_plus_xml},
-      {"nvlink_ib", "nodes of GPUs on NVLink or PCIe, InfiniBand or Ethernet between them",
-       nvlink_ib_parameters(), "nodes", &nvlink_ib_xml},
-      {"rails", "islands of nodes of GPUs, a NIC and a switch of the island for each GPU of a node",
-       rails_parameters(), "islands", &rails_xml},
-  };
+  static const std::vector<Family> families{star_family(),      fat_tree_family(),
+                                            dragonfly_family(), dragonfly_plus_family(),
+                                            nvlink_ib_family(), rails_family()};
   return families;
 }
 

@@ -1,19 +1,26 @@
-#include "topologies/generators/fat_tree.hpp"
-
+// A fat tree with levels of switches: hosts under leaves, leaves under the next level, and so on.
+// Each element of a level has cables to several parents; SimGrid selects among them by destination
+// (D-mod-k).
+//
+// The oversubscription of a level is the ratio of its switches' downward to upward bandwidth:
+// children / (parents of the next level x cables).
+//
+// Hosts are host-0, host-1, ... leaf by leaf.
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdint>
 
 #include "sim/core/base/errors.hpp"
+#include "topologies/generators/families.hpp"
 #include "topologies/generators/quantities.hpp"
 #include "topologies/generators/reducing.hpp"
+#include "topologies/generators/xml.hpp"
 
 namespace thinwire::topologies {
 
 namespace {
 
-std::int64_t hosts_of(const std::vector<int>& children) {
+std::int64_t hosts_under(const std::vector<int>& children) {
   std::int64_t hosts = 1;
   for (const int count : children) {
     hosts *= count;
@@ -25,91 +32,81 @@ std::int64_t hosts_of(const std::vector<int>& children) {
 }
 
 /// The number of parents of an element of each level. A host has one leaf.
-std::vector<int> parents_of(const FatTreeParameters& p) {
+std::vector<int> parents_of(const std::vector<int>& children,
+                            const std::vector<double>& oversubscription,
+                            const std::vector<int>& cables) {
   std::vector<int> parents{1};
-  for (std::size_t level = 1; level < p.children.size(); ++level) {
-    const double wanted = p.children[level - 1] / (p.oversubscription[level - 1] * p.cables[level]);
+  for (std::size_t level = 1; level < children.size(); ++level) {
+    const double of_level = oversubscription[level - 1];
+    const double wanted = children[level - 1] / (of_level * cables[level]);
     const auto whole = static_cast<int>(std::lround(wanted));
     if (whole < 1 || std::abs(wanted - whole) > 1e-9 * wanted) {
       throw InputError(
           fmt::format("fat_tree: oversubscription {} of level {}: {} children over {} and {} "
-                      "cables make {:.6g} "
-                      "parents, which is no whole number from 1",
-                      p.oversubscription[level - 1], level, p.children[level - 1],
-                      p.oversubscription[level - 1], p.cables[level], wanted));
+                      "cables make {:.6g} parents, which is no whole number from 1",
+                      of_level, level, children[level - 1], of_level, cables[level], wanted));
     }
     parents.push_back(whole);
   }
   return parents;
 }
 
-void check(const FatTreeParameters& p) {
-  const std::size_t levels = p.children.size();
-  if (levels == 0) throw InputError("fat_tree: a tree without levels is no platform");
-  if (p.cables.size() != levels) {
-    throw InputError(
-        fmt::format("fat_tree: {} levels of children, but cables for {}", levels, p.cables.size()));
+std::string fat_tree_xml(const Settings& settings, const std::vector<std::string>& comment) {
+  std::vector<int> children = settings.wholes("children");
+  std::vector<double> oversubscription = settings.numbers("oversubscription", 1);
+  std::vector<int> cables = settings.wholes("cables");
+  const LinkFigures cable = settings.figures("");
+  const std::size_t levels = children.size();
+  if (oversubscription.size() == 1) oversubscription.resize(levels - 1, 1);
+  if (cables.size() == 1) cables.resize(levels, cables.front());
+  if (const auto hosts = settings.optional_whole("hosts")) {
+    children.back() = 1;
+    const std::int64_t below = hosts_under(children);
+    children.back() = static_cast<int>((*hosts + below - 1) / below);
   }
-  if (p.oversubscription.size() != levels - 1) {
+  if (cables.size() != levels) {
+    throw InputError(
+        fmt::format("fat_tree: {} levels of children, but cables for {}", levels, cables.size()));
+  }
+  if (oversubscription.size() != levels - 1) {
     throw InputError(
         fmt::format("fat_tree: {} levels have {} oversubscriptions (all but the last), not {}",
-                    levels, levels - 1, p.oversubscription.size()));
+                    levels, levels - 1, oversubscription.size()));
   }
-  static_cast<void>(hosts_of(p.children));
-}
-
-}  // namespace
-
-std::string fat_tree_xml(const FatTreeParameters& p, const std::vector<std::string>& comment) {
-  check(p);
-  const std::vector<int> parents = parents_of(p);
+  const std::int64_t all = hosts_under(children);
   const std::string body = fmt::format(
       "    <cluster id=\"fat_tree\" prefix=\"host-\" radical=\"0-{}\" suffix=\"\" speed=\"{}\"\n"
       "             topology=\"FAT_TREE\" topo_parameters=\"{};{};{};{}\"\n"
       "             bw=\"{}\" lat=\"{}\" sharing_policy=\"SPLITDUPLEX\"/>\n",
-      hosts_of(p.children) - 1, kHostSpeed, p.children.size(), fmt::join(p.children, ","),
-      fmt::join(parents, ","), fmt::join(p.cables, ","), bandwidth_text(p.cable.bandwidth),
-      time_text(p.cable.latency));
-  return platform_xml(
-      {.comment = comment, .message_gap = p.message_gap, .reducing = p.reducing, .links = {}},
-      body);
+      all - 1, kHostSpeed, levels, fmt::join(children, ","),
+      fmt::join(parents_of(children, oversubscription, cables), ","), fmt::join(cables, ","),
+      bandwidth_text(cable.bandwidth), time_text(cable.latency));
+  return platform_xml({.comment = comment,
+                       .message_gap = settings.time("gap"),
+                       .reducing = reducing_figures(settings, 0, cable.bandwidth),
+                       .links = {}},
+                      body);
 }
 
-const std::vector<ParameterInfo>& fat_tree_parameters() {
-  static const std::vector<ParameterInfo> parameters = [] {
-    std::vector<ParameterInfo> all{
-        {"hosts", "", "hosts to hold at least: sets the last of children to the least that does"},
-        {"children", "16,16,16", "children of a switch of each level, from the leaves up"},
-        {"oversubscription", "2",
-         "bandwidth from below over bandwidth to above, of each level but "
-         "the last; one number goes for the leaves, the rest being 1"},
-        {"cables", "1", "parallel cables at each level; one number goes for all"},
-        {"bandwidth", "25GBps", "of a cable, each way"},
-        {"latency", "300ns", "of a cable"},
-        {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"},
-    };
-    add_reducing_parameters(all, false);
-    return all;
-  }();
-  return parameters;
-}
+}  // namespace
 
-std::string fat_tree_xml(const Settings& settings, const std::vector<std::string>& comment) {
-  FatTreeParameters p{.children = settings.wholes("children"),
-                      .oversubscription = settings.numbers("oversubscription", 1),
-                      .cables = settings.wholes("cables"),
-                      .cable = {settings.bandwidth("bandwidth"), settings.time("latency")},
-                      .message_gap = settings.time("gap")};
-  p.reducing = reducing_figures(settings, 0, p.cable.bandwidth);
-  const std::size_t levels = p.children.size();
-  if (p.oversubscription.size() == 1) p.oversubscription.resize(levels - 1, 1);
-  if (p.cables.size() == 1) p.cables.resize(levels, p.cables.front());
-  if (const auto hosts = settings.optional_whole("hosts")) {
-    p.children.back() = 1;
-    const std::int64_t below = hosts_of(p.children);
-    p.children.back() = static_cast<int>((*hosts + below - 1) / below);
-  }
-  return fat_tree_xml(p, comment);
+Family fat_tree_family() {
+  Family family{
+      "fat_tree",
+      "levels of switches with a settable oversubscription",
+      {{"hosts", "", "hosts to hold at least: sets the last of children to the least that does"},
+       {"children", "16,16,16", "children of a switch of each level, from the leaves up"},
+       {"oversubscription", "2",
+        "bandwidth from below over bandwidth to above, of each level but "
+        "the last; one number goes for the leaves, the rest being 1"},
+       {"cables", "1", "parallel cables at each level; one number goes for all"},
+       {"bandwidth", "25GBps", "of a cable, each way"},
+       {"latency", "300ns", "of a cable"},
+       {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"}},
+      "",
+      &fat_tree_xml};
+  add_reducing_parameters(family.parameters, false);
+  return family;
 }
 
 }  // namespace thinwire::topologies

@@ -1,41 +1,37 @@
-#include "topologies/generators/nvlink_ib.hpp"
-
+// GPU nodes with an internal switch (NVSwitch, or PCIe), connected by InfiniBand (or Ethernet):
+// leaves, and above them an ideal core that spreads perfectly. Every GPU is a host: gpu-0, gpu-1, ...
+// node by node, each with the property thinwire.node.
+//
+// With one NIC per node, all its GPUs share it. With several, GPU g uses NIC g * nics / gpus for
+// every destination; with rails, leaf r holds NIC r of every node, otherwise a leaf holds all NICs
+// of its nodes. SimGrid takes one shortest route: GPUs do not forward for one another, and there is
+// no choice among the NICs.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
 
 #include "sim/core/base/errors.hpp"
+#include "topologies/generators/families.hpp"
 #include "topologies/generators/quantities.hpp"
 #include "topologies/generators/reducing.hpp"
+#include "topologies/generators/xml.hpp"
 
 namespace thinwire::topologies {
 
 namespace {
 
-using Parameters = NvlinkIbParameters;
-
-void check(const Parameters& p) {
-  for (const auto& [name, value] :
-       {std::pair{"nodes", p.nodes}, std::pair{"gpus", p.gpus}, std::pair{"nics", p.nics},
-        std::pair{"leaf-nodes", p.leaf_nodes}}) {
-    if (value < 1) throw InputError(fmt::format("nvlink_ib: {}: {} is less than 1", name, value));
-  }
-  if (p.gpus % p.nics != 0) {
-    throw InputError(fmt::format(
-        "nvlink_ib: {} NICs cannot be shared evenly by {} GPUs; expected a divisor of {}", p.nics,
-        p.gpus, p.gpus));
-  }
-  if (!(p.oversubscription > 0)) {
-    throw InputError(
-        fmt::format("nvlink_ib: oversubscription {} is not above 0", p.oversubscription));
-  }
-  if (std::int64_t{p.nodes} * p.gpus > kMostHosts) {
-    throw InputError(fmt::format("nvlink_ib: {} hosts are more than the {} of a platform",
-                                 std::int64_t{p.nodes} * p.gpus, kMostHosts));
-  }
-}
+struct Parameters {
+  int nodes;
+  int gpus;                 ///< per node
+  int nics;                 ///< per node; divides gpus
+  bool rails;               ///< one leaf per NIC r instead of leaves per node
+  int leaf_nodes;           ///< nodes cabled to one leaf
+  double oversubscription;  ///< of a leaf: downward over upward bandwidth
+  LinkFigures gpu;          ///< from a GPU to the switch of its node
+  LinkFigures nic;          ///< to a leaf from a GPU, or with one NIC from that switch
+  Seconds uplink_latency;   ///< of the link from a leaf to the core
+};
 
 /// The number of groups of nodes that share their leaves.
 int pods(const Parameters& p) { return (p.nodes + p.leaf_nodes - 1) / p.leaf_nodes; }
@@ -51,12 +47,6 @@ int leaf_of(const Parameters& p, int node, int nic) {
 double uplink_bandwidth(const Parameters& p) {
   const int ports = std::min(p.leaf_nodes, p.nodes) * (p.rails ? 1 : p.nics);
   return p.nic.bandwidth * ports / p.oversubscription;
-}
-
-std::string duplex(const std::string& name, const LinkFigures& figures) {
-  return fmt::format(
-      "    <link id=\"{}\" bandwidth=\"{}\" latency=\"{}\" sharing_policy=\"SPLITDUPLEX\"/>\n",
-      name, bandwidth_text(figures.bandwidth), time_text(figures.latency));
 }
 
 /// One cluster per node, with its switch as the gateway and one NIC: small, and fast to route.
@@ -85,10 +75,10 @@ std::string shared_nic_body(const Parameters& p) {
   };
   for (int leaf = 0; leaf < leaves(p); ++leaf) router(fmt::format("leaf{}", leaf));
   if (leaves(p) > 1) router("core");
-  for (int node = 0; node < p.nodes; ++node) text += duplex(fmt::format("nic{}", node), p.nic);
+  for (int node = 0; node < p.nodes; ++node) text += duplex_link(fmt::format("nic{}", node), p.nic);
   const LinkFigures uplink{uplink_bandwidth(p), p.uplink_latency};
   for (int leaf = 0; leaf < leaves(p) && leaves(p) > 1; ++leaf) {
-    text += duplex(fmt::format("uplink{}", leaf), uplink);
+    text += duplex_link(fmt::format("uplink{}", leaf), uplink);
   }
   for (int node = 0; node < p.nodes; ++node) {
     join(fmt::format("node{}", node), fmt::format("switch{}", node),
@@ -154,15 +144,16 @@ class FlatZone {
           "    <link id=\"weight{}\" bandwidth=\"1000TBps\" latency=\"0s\" "
           "sharing_policy=\"FATPIPE\"/>\n",
           gpu);
-      text_ += duplex(fmt::format("nvlink{}", gpu), p_.gpu);
-      text_ += private_nic_ ? duplex(fmt::format("nic{}", gpu), p_.nic)
-                            : duplex(fmt::format("pcie{}", gpu), {p_.gpu.bandwidth, Seconds(0)});
+      text_ += duplex_link(fmt::format("nvlink{}", gpu), p_.gpu);
+      text_ += private_nic_
+                   ? duplex_link(fmt::format("nic{}", gpu), p_.nic)
+                   : duplex_link(fmt::format("pcie{}", gpu), {p_.gpu.bandwidth, Seconds(0)});
     }
     for (int nic = 0; nic < shared_nics(); ++nic)
-      text_ += duplex(fmt::format("nic{}", nic), p_.nic);
+      text_ += duplex_link(fmt::format("nic{}", nic), p_.nic);
     const LinkFigures uplink{uplink_bandwidth(p_), p_.uplink_latency};
     for (int leaf = 0; leaf < joined_leaves(); ++leaf) {
-      text_ += duplex(fmt::format("uplink{}", leaf), uplink);
+      text_ += duplex_link(fmt::format("uplink{}", leaf), uplink);
     }
   }
 
@@ -210,63 +201,58 @@ class FlatZone {
 /// another rail 5 over the core against 7 over a GPU of that rail.
 std::string flat_body(const Parameters& p) { return FlatZone(p).text(); }
 
-}  // namespace
-
-std::string nvlink_ib_xml(const Parameters& p, const std::vector<std::string>& comment) {
-  check(p);
-  return platform_xml({.comment = comment,
-                       .routing = "DijkstraCache",
-                       .message_gap = p.message_gap,
-                       .reducing = p.reducing,
-                       .links = {}},
-                      p.nics == 1 ? shared_nic_body(p) : flat_body(p));
-}
-
-const std::vector<ParameterInfo>& nvlink_ib_parameters() {
-  static const std::vector<ParameterInfo> parameters = [] {
-    std::vector<ParameterInfo> all{
-        {"hosts", "", "GPUs to hold at least: sets nodes to the least that does"},
-        {"nodes", "64", "nodes"},
-        {"gpus", "8", "GPUs (hosts) of a node"},
-        {"nics", "8", "NICs of a node, a divisor of gpus; with 1 all GPUs share it"},
-        {"wiring", "rails", "rails: leaf r holds NIC r of its nodes; nodes: a leaf holds all NICs"},
-        {"leaf-nodes", "32", "nodes with cables to one leaf"},
-        {"oversubscription", "1", "of a leaf: bandwidth from below over bandwidth to the core"},
-        {"gpu-bandwidth", "300GBps", "of a GPU's link to the switch of its node, each way"},
-        {"gpu-latency", "85ns", "of that link; a route within a node has two"},
-        {"nic-bandwidth", "25GBps", "of a NIC, each way"},
-        {"nic-latency", "1.085us", "of a NIC's link to its leaf"},
-        {"uplink-latency", "115ns", "of a leaf's link to the core"},
-        {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"},
-    };
-    add_reducing_parameters(all, true);
-    return all;
-  }();
-  return parameters;
-}
-
 std::string nvlink_ib_xml(const Settings& settings, const std::vector<std::string>& comment) {
   const std::string& wiring = settings.text("wiring");
   if (wiring != "rails" && wiring != "nodes") {
     throw InputError(settings.refusal("wiring", "rails or nodes"));
   }
-  const std::vector<double> oversubscription = settings.numbers("oversubscription", 0);
-  if (oversubscription.size() != 1) {
-    throw InputError(settings.refusal("oversubscription", "one number above 0"));
+  const int gpus = settings.whole("gpus");
+  const Parameters p{.nodes = settings.parts("nodes", gpus),
+                     .gpus = gpus,
+                     .nics = settings.whole("nics"),
+                     .rails = wiring == "rails",
+                     .leaf_nodes = settings.whole("leaf-nodes"),
+                     .oversubscription = settings.above_0("oversubscription"),
+                     .gpu = settings.figures("gpu-"),
+                     .nic = settings.figures("nic-"),
+                     .uplink_latency = settings.time("uplink-latency")};
+  if (p.gpus % p.nics != 0) {
+    throw InputError(fmt::format(
+        "nvlink_ib: {} NICs cannot be shared evenly by {} GPUs; expected a divisor of {}", p.nics,
+        p.gpus, p.gpus));
   }
-  Parameters p{.nodes = settings.whole("nodes"),
-               .gpus = settings.whole("gpus"),
-               .nics = settings.whole("nics"),
-               .rails = wiring == "rails",
-               .leaf_nodes = settings.whole("leaf-nodes"),
-               .oversubscription = oversubscription.front(),
-               .gpu = {settings.bandwidth("gpu-bandwidth"), settings.time("gpu-latency")},
-               .nic = {settings.bandwidth("nic-bandwidth"), settings.time("nic-latency")},
-               .uplink_latency = settings.time("uplink-latency"),
-               .message_gap = settings.time("gap")};
-  p.reducing = reducing_figures(settings, p.gpu.bandwidth, p.nic.bandwidth);
-  if (const auto hosts = settings.optional_whole("hosts")) p.nodes = (*hosts + p.gpus - 1) / p.gpus;
-  return nvlink_ib_xml(p, comment);
+  static_cast<void>(settings.hosts(p.nodes, "nodes", p.gpus));
+  return platform_xml({.comment = comment,
+                       .routing = "DijkstraCache",
+                       .message_gap = settings.time("gap"),
+                       .reducing = reducing_figures(settings, p.gpu.bandwidth, p.nic.bandwidth),
+                       .links = {}},
+                      p.nics == 1 ? shared_nic_body(p) : flat_body(p));
+}
+
+}  // namespace
+
+Family nvlink_ib_family() {
+  Family family{
+      "nvlink_ib",
+      "nodes of GPUs on NVLink or PCIe, InfiniBand or Ethernet between them",
+      {{"hosts", "", "GPUs to hold at least: sets nodes to the least that does"},
+       {"nodes", "64", "nodes"},
+       {"gpus", "8", "GPUs (hosts) of a node"},
+       {"nics", "8", "NICs of a node, a divisor of gpus; with 1 all GPUs share it"},
+       {"wiring", "rails", "rails: leaf r holds NIC r of its nodes; nodes: a leaf holds all NICs"},
+       {"leaf-nodes", "32", "nodes with cables to one leaf"},
+       {"oversubscription", "1", "of a leaf: bandwidth from below over bandwidth to the core"},
+       {"gpu-bandwidth", "300GBps", "of a GPU's link to the switch of its node, each way"},
+       {"gpu-latency", "85ns", "of that link; a route within a node has two"},
+       {"nic-bandwidth", "25GBps", "of a NIC, each way"},
+       {"nic-latency", "1.085us", "of a NIC's link to its leaf"},
+       {"uplink-latency", "115ns", "of a leaf's link to the core"},
+       {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"}},
+      "nodes",
+      &nvlink_ib_xml};
+  add_reducing_parameters(family.parameters, true);
+  return family;
 }
 
 }  // namespace thinwire::topologies

@@ -1,88 +1,62 @@
-#include "topologies/generators/rails.hpp"
-
+// Nodes of GPUs on rails: NIC r of every node of an island is on the island's switch r, and the
+// switches of all islands are joined by a core. The same machine as nvlink_ib with wiring rails and
+// a NIC for each GPU, without a line of XML for each GPU: for thousands of nodes.
+//
+// A switch stands for the fat tree of one rail of an island, which is taken not to block. The core
+// never blocks: its bandwidth is that of the uplinks.
+//
+// Hosts are gpu-0, gpu-1, ... node by node, island by island.
 #include <fmt/format.h>
 
-#include <cstdint>
-
-#include "sim/core/base/errors.hpp"
+#include "topologies/generators/families.hpp"
 #include "topologies/generators/reducing.hpp"
+#include "topologies/generators/xml.hpp"
 
 namespace thinwire::topologies {
 
 namespace {
 
-std::int64_t island_size(const RailsParameters& p) { return std::int64_t{p.nodes} * p.gpus; }
-
-void check(const RailsParameters& p) {
-  for (const auto& [name, value] :
-       {std::pair{"islands", p.islands}, std::pair{"nodes", p.nodes}, std::pair{"gpus", p.gpus}}) {
-    if (value < 1) throw InputError(fmt::format("rails: {}: {} is less than 1", name, value));
-  }
-  if (!(p.oversubscription > 0)) {
-    throw InputError(fmt::format("rails: oversubscription {} is not above 0", p.oversubscription));
-  }
-  if (island_size(p) > kMostHosts || island_size(p) * p.islands > kMostHosts) {
-    throw InputError(fmt::format("rails: {} islands of {} hosts are more than the {} of a platform",
-                                 p.islands, island_size(p), kMostHosts));
-  }
+std::string rails_xml(const Settings& settings, const std::vector<std::string>& comment) {
+  const int nodes = settings.whole("nodes");
+  const int gpus = settings.whole("gpus");
+  const std::int64_t island = std::int64_t{nodes} * gpus;
+  const int islands = settings.parts("islands", island);
+  const double oversubscription = settings.above_0("oversubscription");
+  const LinkFigures gpu = settings.figures("gpu-");
+  const LinkFigures nic = settings.figures("nic-");
+  const LinkFigures uplink{nic.bandwidth * nodes / oversubscription,
+                           settings.time("uplink-latency")};
+  XmlHead head{.comment = comment,
+               .message_gap = settings.time("gap"),
+               .reducing = reducing_figures(settings, gpu.bandwidth, nic.bandwidth),
+               .topology = fmt::format("rails islands={} nodes={} gpus={}", islands, nodes, gpus),
+               .links = {{"nvlink-", gpu}}};
+  const std::int64_t hosts = settings.hosts(islands, "islands", island);
+  if (islands > 1 || gpus > 1) head.links.emplace_back("uplink-", uplink);
+  return platform_xml(head, cluster_xml("nic", "gpu-", hosts, nic));
 }
 
 }  // namespace
 
-std::string rails_xml(const RailsParameters& p, const std::vector<std::string>& comment) {
-  check(p);
-  XmlHead head{
-      .comment = comment,
-      .message_gap = p.message_gap,
-      .reducing = p.reducing,
-      .topology = fmt::format("rails islands={} nodes={} gpus={}", p.islands, p.nodes, p.gpus),
-      .links = {{"nvlink-", p.gpu}}};
-  if (p.islands * p.gpus > 1) {
-    head.links.emplace_back(
-        "uplink-", LinkFigures{p.nic.bandwidth * p.nodes / p.oversubscription, p.uplink_latency});
-  }
-  return platform_xml(head, cluster_xml("nic", "gpu-", island_size(p) * p.islands, p.nic));
-}
-
-const std::vector<ParameterInfo>& rails_parameters() {
-  static const std::vector<ParameterInfo> parameters = [] {
-    std::vector<ParameterInfo> all{
-        {"hosts", "", "GPUs to hold at least: sets islands to the least that does"},
-        {"islands", "7", "islands"},
-        {"nodes", "160", "nodes of an island"},
-        {"gpus", "4", "GPUs (hosts) of a node, each with a NIC"},
-        {"oversubscription", "2", "of a switch: bandwidth from below over bandwidth to the core"},
-        {"gpu-bandwidth", "450GBps", "of a GPU's link to the switch of its node, each way"},
-        {"gpu-latency", "85ns", "of that link; a route within a node has two"},
-        {"nic-bandwidth", "25GBps", "of a NIC, each way"},
-        {"nic-latency", "1.085us", "of a NIC's link to the switch of its rail"},
-        {"uplink-latency", "115ns", "of a switch's link to the core"},
-        {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"},
-    };
-    add_reducing_parameters(all, true);
-    return all;
-  }();
-  return parameters;
-}
-
-std::string rails_xml(const Settings& settings, const std::vector<std::string>& comment) {
-  const std::vector<double> oversubscription = settings.numbers("oversubscription", 0);
-  if (oversubscription.size() != 1) {
-    throw InputError(settings.refusal("oversubscription", "one number above 0"));
-  }
-  RailsParameters p{.islands = settings.whole("islands"),
-                    .nodes = settings.whole("nodes"),
-                    .gpus = settings.whole("gpus"),
-                    .oversubscription = oversubscription.front(),
-                    .gpu = {settings.bandwidth("gpu-bandwidth"), settings.time("gpu-latency")},
-                    .nic = {settings.bandwidth("nic-bandwidth"), settings.time("nic-latency")},
-                    .uplink_latency = settings.time("uplink-latency"),
-                    .message_gap = settings.time("gap")};
-  p.reducing = reducing_figures(settings, p.gpu.bandwidth, p.nic.bandwidth);
-  if (const auto hosts = settings.optional_whole("hosts")) {
-    p.islands = static_cast<int>((*hosts + island_size(p) - 1) / island_size(p));
-  }
-  return rails_xml(p, comment);
+Family rails_family() {
+  Family family{
+      "rails",
+      "islands of nodes of GPUs, a NIC and a switch of the island for each GPU of a node",
+      {{"hosts", "", "GPUs to hold at least: sets islands to the least that does"},
+       {"islands", "7", "islands"},
+       {"nodes", "160", "nodes of an island"},
+       {"gpus", "4", "GPUs (hosts) of a node, each with a NIC"},
+       {"oversubscription", "2", "of a switch: bandwidth from below over bandwidth to the core"},
+       {"gpu-bandwidth", "450GBps", "of a GPU's link to the switch of its node, each way"},
+       {"gpu-latency", "85ns", "of that link; a route within a node has two"},
+       {"nic-bandwidth", "25GBps", "of a NIC, each way"},
+       {"nic-latency", "1.085us", "of a NIC's link to the switch of its rail"},
+       {"uplink-latency", "115ns", "of a switch's link to the core"},
+       {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"}},
+      "islands",
+      &rails_xml};
+  add_reducing_parameters(family.parameters, true);
+  return family;
 }
 
 }  // namespace thinwire::topologies

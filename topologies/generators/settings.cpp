@@ -13,7 +13,6 @@
 #include "sim/core/base/quantity.hpp"
 #include "sim/core/base/split.hpp"
 #include "topologies/generators/quantities.hpp"
-#include "topologies/generators/xml.hpp"
 
 namespace thinwire::topologies {
 
@@ -43,10 +42,9 @@ std::string Settings::refusal(const std::string& name, const std::string& wanted
   return fmt::format("{}: {}: '{}' is not valid; expected {}", family_, name, text(name), wanted);
 }
 
-void Settings::refuse_given(std::initializer_list<const char*> names,
-                            const std::string& none) const {
-  for (const char* name : names) {
-    if (std::ranges::find(given_, name) == given_.end()) continue;
+void Settings::refuse_given(const std::string& prefix, const char* none) const {
+  for (const std::string& name : given_) {
+    if (!name.starts_with(prefix)) continue;
     throw InputError(fmt::format("{}: {}: {}; leave it out", family_, name, none));
   }
 }
@@ -100,6 +98,28 @@ double Settings::bandwidth(const std::string& name) const {
 
 Seconds Settings::time(const std::string& name) const {
   return parse_time(text(name), family_ + ": " + name);
+}
+
+double Settings::above_0(const std::string& name) const {
+  const std::vector<double> values = numbers(name, 0);
+  if (values.size() != 1) throw InputError(refusal(name, "one number above 0"));
+  if (values.front() > 0) return values.front();
+  throw InputError(fmt::format("{}: {} {} is not above 0", family_, name, values.front()));
+}
+
+LinkFigures Settings::figures(const std::string& prefix) const {
+  return {bandwidth(prefix + "bandwidth"), time(prefix + "latency")};
+}
+
+int Settings::parts(const std::string& name, std::int64_t size) const {
+  const std::optional<int> hosts = optional_whole("hosts");
+  return hosts ? static_cast<int>((*hosts + size - 1) / size) : whole(name);
+}
+
+std::int64_t Settings::hosts(int parts, const char* name, std::int64_t size) const {
+  if (size <= kMostHosts && size * parts <= kMostHosts) return size * parts;
+  throw InputError(fmt::format("{}: {} {} of {} hosts are more than the {} of a platform", family_,
+                               parts, name, size, kMostHosts));
 }
 
 }  // namespace thinwire::topologies

@@ -1,13 +1,13 @@
 // The user's settings of a generator: texts by name, read with their defaults.
 #pragma once
 
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/core/base/units.hpp"
+#include "topologies/generators/xml.hpp"
 
 namespace thinwire::topologies {
 
@@ -43,9 +43,19 @@ class Settings {
   [[nodiscard]] double bandwidth(const std::string& name) const;
   [[nodiscard]] Seconds time(const std::string& name) const;
 
-  /// Refuses parameters of what the platform has none of, unless they have their defaults. `none` is
-  /// as in "one group has no blue links".
-  void refuse_given(std::initializer_list<const char*> names, const std::string& none) const;
+  /// One number above 0.
+  [[nodiscard]] double above_0(const std::string& name) const;
+  /// The parameters PREFIXbandwidth and PREFIXlatency.
+  [[nodiscard]] LinkFigures figures(const std::string& prefix) const;
+  /// The parameter `name`, a number of parts of a platform, each of `size` hosts. If "hosts" is
+  /// given, the smallest number that holds these.
+  [[nodiscard]] int parts(const std::string& name, std::int64_t size) const;
+  /// The hosts of all parts. Throws InputError if they are more than kMostHosts.
+  [[nodiscard]] std::int64_t hosts(int parts, const char* name, std::int64_t size) const;
+
+  /// Refuses parameters that begin with `prefix`, of what the platform has none of, unless they have
+  /// their defaults. `none` is as in "one group has no blue links".
+  void refuse_given(const std::string& prefix, const char* none) const;
 
   /// The text of an InputError: "FAMILY: NAME: 'TEXT' is not valid; expected WANTED".
   [[nodiscard]] std::string refusal(const std::string& name, const std::string& wanted) const;

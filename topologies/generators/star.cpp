@@ -1,22 +1,20 @@
-#include "topologies/generators/star.hpp"
-
+// A star: every host has one full-duplex cable to a switch that is never the bottleneck. With zero
+// latency and a message gap of α it is the α-β machine. Small clusters of several switches chain
+// them: each has an equal block of the hosts and a cable to the next switch, with the latency of a
+// host's cable. Hosts are host-0, host-1, ...
+//
+// A flat star has hosts, routers and cables in one zone: the only form that SimGrid's ns-3 accepts.
+// Flows do not change, but Floyd's algorithm finds the routes, in time cubic in the hosts.
 #include <fmt/format.h>
 
 #include "sim/core/base/errors.hpp"
-#include "topologies/generators/quantities.hpp"
+#include "topologies/generators/families.hpp"
 #include "topologies/generators/reducing.hpp"
+#include "topologies/generators/xml.hpp"
 
 namespace thinwire::topologies {
 
 namespace {
-
-constexpr int kMostFlat = 1024;
-
-std::string duplex_link(const std::string& name, double bandwidth, Seconds latency) {
-  return fmt::format(
-      "    <link id=\"{}\" bandwidth=\"{}\" latency=\"{}\" sharing_policy=\"SPLITDUPLEX\"/>\n",
-      name, bandwidth_text(bandwidth), time_text(latency));
-}
 
 std::string one_link_route(const std::string& from, const std::string& to,
                            const std::string& link) {
@@ -25,101 +23,90 @@ std::string one_link_route(const std::string& from, const std::string& to,
       link);
 }
 
-std::string flat_body(const StarParameters& p) {
+std::string flat_star(int hosts, int switches, const LinkFigures& cable, double uplink) {
   const auto switch_name = [&](int index) {
-    return p.switches == 1 ? "switch" : fmt::format("switch-{}", index);
+    return switches == 1 ? "switch" : fmt::format("switch-{}", index);
   };
-  std::string hosts;
+  std::string points;
   std::string links;
   std::string routes;
-  for (int i = 0; i < p.hosts; ++i) {
+  for (int i = 0; i < hosts; ++i) {
     const std::string host = fmt::format("host-{}", i);
-    const std::string cable = fmt::format("cable-{}", i);
-    hosts += fmt::format("    <host id=\"{}\" speed=\"{}\"/>\n", host, kHostSpeed);
-    links += duplex_link(cable, p.cable.bandwidth, p.cable.latency);
-    routes += one_link_route(host, switch_name(i * p.switches / p.hosts), cable);
+    const std::string own = fmt::format("cable-{}", i);
+    points += fmt::format("    <host id=\"{}\" speed=\"{}\"/>\n", host, kHostSpeed);
+    links += duplex_link(own, cable);
+    routes += one_link_route(host, switch_name(i * switches / hosts), own);
   }
-  for (int i = 0; i < p.switches; ++i) {
-    hosts += fmt::format("    <router id=\"{}\"/>\n", switch_name(i));
+  for (int i = 0; i < switches; ++i) {
+    points += fmt::format("    <router id=\"{}\"/>\n", switch_name(i));
     if (i == 0) continue;
-    const std::string uplink = fmt::format("uplink-{}", i - 1);
-    links += duplex_link(uplink, p.uplink, p.cable.latency);
-    routes += one_link_route(switch_name(i - 1), switch_name(i), uplink);
+    const std::string next = fmt::format("uplink-{}", i - 1);
+    links += duplex_link(next, {uplink, cable.latency});
+    routes += one_link_route(switch_name(i - 1), switch_name(i), next);
   }
-  return hosts + links + routes;
+  return points + links + routes;
+}
+
+/// The bytes per second of a cable between two switches; 0 where there is one switch.
+double uplink_of(const Settings& settings, int switches) {
+  const bool given = !settings.text("uplink").empty();
+  if (switches > 1 && !given) {
+    throw InputError(settings.refusal(
+        "uplink", fmt::format("the bandwidth of a cable between two of {} switches, as in 10GBps",
+                              switches)));
+  }
+  if (switches == 1 && given) {
+    throw InputError(settings.refusal("uplink", "nothing, since one switch has no uplink"));
+  }
+  return given ? settings.bandwidth("uplink") : 0;
+}
+
+std::string star_xml(const Settings& settings, const std::vector<std::string>& comment) {
+  constexpr int kMostFlat = 1024;
+  const int hosts = settings.whole("hosts");
+  const bool flat = settings.flag("flat");
+  const int switches = settings.optional_whole("switches").value_or(1);
+  const LinkFigures cable = settings.figures("");
+  const double uplink = uplink_of(settings, switches);
+  if (flat && hosts > kMostFlat) {
+    throw InputError(fmt::format(
+        "star: flat: {} hosts are more than {}: SimGrid needs the cube of them to find routes",
+        hosts, kMostFlat));
+  }
+  if (hosts % switches != 0) {
+    throw InputError(
+        fmt::format("star: {} switches cannot share {} hosts evenly", switches, hosts));
+  }
+  if (switches > 1 && !flat) {
+    throw InputError("star: several switches are one zone of hosts and switches; give flat=1");
+  }
+  return platform_xml({.comment = comment,
+                       .routing = flat ? "Floyd" : "Full",
+                       .message_gap = settings.time("gap"),
+                       .reducing = reducing_figures(settings, 0, cable.bandwidth),
+                       .links = {}},
+                      flat ? flat_star(hosts, switches, cable, uplink)
+                           : cluster_xml("star", "host-", hosts, cable));
 }
 
 }  // namespace
 
-std::string star_xml(const StarParameters& parameters, const std::vector<std::string>& comment) {
-  if (parameters.hosts < 1) {
-    throw InputError(fmt::format("star: {} hosts make no platform", parameters.hosts));
-  }
-  if (parameters.flat && parameters.hosts > kMostFlat) {
-    throw InputError(fmt::format(
-        "star: flat: {} hosts are more than {}: SimGrid needs the cube of them to find routes",
-        parameters.hosts, kMostFlat));
-  }
-  if (parameters.hosts % parameters.switches != 0) {
-    throw InputError(fmt::format("star: {} switches cannot share {} hosts evenly",
-                                 parameters.switches, parameters.hosts));
-  }
-  if (parameters.switches > 1 && !parameters.flat) {
-    throw InputError("star: several switches are one zone of hosts and switches; give flat=1");
-  }
-  if (parameters.flat) {
-    return platform_xml({.comment = comment,
-                         .routing = "Floyd",
-                         .message_gap = parameters.message_gap,
-                         .reducing = parameters.reducing,
-                         .links = {}},
-                        flat_body(parameters));
-  }
-  return platform_xml({.comment = comment,
-                       .message_gap = parameters.message_gap,
-                       .reducing = parameters.reducing,
-                       .links = {}},
-                      cluster_xml("star", "host-", parameters.hosts, parameters.cable));
-}
-
-const std::vector<ParameterInfo>& star_parameters() {
-  static const std::vector<ParameterInfo> parameters = [] {
-    std::vector<ParameterInfo> all{
-        {"hosts", "64", "hosts"},
-        {"bandwidth", "10GBps", "of a host's cable, each way"},
-        {"latency", "0s", "of a host's cable; a route has two of them"},
-        {"flat", "0",
-         "1: one zone of hosts, switch and cables, as run --packet needs it; for small stars"},
-        {"switches", "",
-         "switches in a row, each with an equal block of the hosts, needs flat [1]"},
-        {"uplink", "",
-         "bandwidth of a cable between two switches, each way, with several switches"},
-        {"gap", "2us", "time that a message occupies a host's port beyond its bytes"},
-    };
-    add_reducing_parameters(all, false);
-    return all;
-  }();
-  return parameters;
-}
-
-std::string star_xml(const Settings& settings, const std::vector<std::string>& comment) {
-  StarParameters p{.hosts = settings.whole("hosts"),
-                   .cable = {settings.bandwidth("bandwidth"), settings.time("latency")},
-                   .message_gap = settings.time("gap"),
-                   .flat = settings.flag("flat"),
-                   .switches = settings.optional_whole("switches").value_or(1)};
-  if (p.switches > 1) {
-    if (settings.text("uplink").empty()) {
-      throw InputError(settings.refusal(
-          "uplink", fmt::format("the bandwidth of a cable between two of {} switches, as in 10GBps",
-                                p.switches)));
-    }
-    p.uplink = settings.bandwidth("uplink");
-  } else if (!settings.text("uplink").empty()) {
-    throw InputError(settings.refusal("uplink", "nothing, since one switch has no uplink"));
-  }
-  p.reducing = reducing_figures(settings, 0, p.cable.bandwidth);
-  return star_xml(p, comment);
+Family star_family() {
+  Family family{
+      "star",
+      "every host on one switch, or on a row of them; with no latency the alpha-beta machine",
+      {{"hosts", "64", "hosts"},
+       {"bandwidth", "10GBps", "of a host's cable, each way"},
+       {"latency", "0s", "of a host's cable; a route has two of them"},
+       {"flat", "0",
+        "1: one zone of hosts, switch and cables, as run --packet needs it; for small stars"},
+       {"switches", "", "switches in a row, each with an equal block of the hosts, needs flat [1]"},
+       {"uplink", "", "bandwidth of a cable between two switches, each way, with several switches"},
+       {"gap", "2us", "time that a message occupies a host's port beyond its bytes"}},
+      "",
+      &star_xml};
+  add_reducing_parameters(family.parameters, false);
+  return family;
 }
 
 }  // namespace thinwire::topologies

@@ -25,6 +25,12 @@ std::string cluster_xml(const std::string& id, const std::string& prefix, std::i
       id, prefix, hosts - 1, kHostSpeed, bandwidth_text(cable.bandwidth), time_text(cable.latency));
 }
 
+std::string duplex_link(const std::string& name, const LinkFigures& figures) {
+  return fmt::format(
+      "    <link id=\"{}\" bandwidth=\"{}\" latency=\"{}\" sharing_policy=\"SPLITDUPLEX\"/>\n",
+      name, bandwidth_text(figures.bandwidth), time_text(figures.latency));
+}
+
 std::string platform_xml(const XmlHead& head, const std::string& body) {
   std::string text =
       "<?xml version='1.0'?>\n"

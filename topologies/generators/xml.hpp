@@ -32,6 +32,9 @@ struct XmlHead {
 [[nodiscard]] std::string cluster_xml(const std::string& id, const std::string& prefix,
                                       std::int64_t hosts, const LinkFigures& cable);
 
+/// A full-duplex link, for a route to name.
+[[nodiscard]] std::string duplex_link(const std::string& name, const LinkFigures& figures);
+
 /// The figures of several cables side by side, as of one link.
 [[nodiscard]] inline LinkFigures bundle(const LinkFigures& cable, int cables) {
   return {cable.bandwidth * cables, cable.latency};

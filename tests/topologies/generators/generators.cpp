@@ -9,14 +9,8 @@
 #include "tests/support/errors.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/topologies/loading.hpp"
-#include "topologies/generators/dragonfly.hpp"
-#include "topologies/generators/dragonfly_plus.hpp"
 #include "topologies/generators/family.hpp"
-#include "topologies/generators/fat_tree.hpp"
-#include "topologies/generators/nvlink_ib.hpp"
 #include "topologies/generators/quantities.hpp"
-#include "topologies/generators/rails.hpp"
-#include "topologies/generators/star.hpp"
 
 namespace thinwire::topologies {
 
@@ -228,20 +222,6 @@ TEST_CASE("parameters that make no platform are refused with the reason") {
   CHECK(contains(
       error_of<InputError>([] { (void)make_platform(family("star"), {}, "./no-such-notes"); }),
       "./no-such-notes: cannot be read"));
-}
-
-TEST_CASE("the defaults of the texts are those of the structs") {
-  const std::vector<std::string> none;
-  CHECK(dragonfly_xml(Settings("dragonfly", dragonfly_parameters(), {}), none) ==
-        dragonfly_xml(DragonflyParameters{}, none));
-  CHECK(fat_tree_xml(Settings("fat_tree", fat_tree_parameters(), {}), none) ==
-        fat_tree_xml(FatTreeParameters{}, none));
-  CHECK(nvlink_ib_xml(Settings("nvlink_ib", nvlink_ib_parameters(), {}), none) ==
-        nvlink_ib_xml(NvlinkIbParameters{}, none));
-  CHECK(dragonfly_plus_xml(Settings("dragonfly_plus", dragonfly_plus_parameters(), {}), none) ==
-        dragonfly_plus_xml(DragonflyPlusParameters{}, none));
-  CHECK(rails_xml(Settings("rails", rails_parameters(), {}), none) ==
-        rails_xml(RailsParameters{}, none));
 }
 
 TEST_CASE("the comment of a platform cannot break its XML") {
