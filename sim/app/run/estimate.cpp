@@ -4,11 +4,10 @@
 #include <cmath>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/plan/network_info.hpp"
 #include "sim/app/results/compare.hpp"
 #include "sim/app/results/row.hpp"
 #include "sim/app/run/extrapolation.hpp"
-#include "sim/machine/workloads/iteration.hpp"
+#include "sim/app/run/tasks.hpp"
 
 namespace thinwire::run {
 
@@ -32,25 +31,6 @@ const Prices& prices_of(const std::string& network) {
   return network == "links" ? kLinks : kEventLoop;
 }
 
-/// The iterations that a run simulates: those of the point, and one of each other kind that the
-/// scheme goes through.
-double simulated_iterations(const plan::Point& point) {
-  const algorithms::SchemeInfo& info = algorithms::find_scheme(point.scheme);
-  const algorithms::Options options(info.options, point.options);
-  const bool training = !point.workload.model.empty();
-  if (training && point.iterations == 0) {
-    return static_cast<double>(workloads::kinds_of_iterations(info, options).size());
-  }
-  const auto given = static_cast<double>(point.iterations);
-  if (training || point.error_feedback || !plan::find_network(point.network).has_clock)
-    return given;
-  const auto kinds = workloads::kinds_from_run(info, options, point.iterations);
-  return given + static_cast<double>(
-                     std::ranges::count_if(kinds, [&](const workloads::WeightedIteration& kind) {
-                       return kind.iteration > point.iterations;
-                     }));
-}
-
 }  // namespace
 
 double estimated_wall_s(const plan::Point& point) {
@@ -59,7 +39,7 @@ double estimated_wall_s(const plan::Point& point) {
   row.point = point;
   const algorithms::Cost cost = compare(row, 0).cost;
   const double ranks = point.simulated_ranks();
-  const double iterations = simulated_iterations(point);
+  const auto iterations = static_cast<double>(part_of(point, true).iterations.size());
   const double share = simulated_share(point, point.machine);
   const double messages = share * iterations * ranks * cost.run().high.messages;
   const bool dense = algorithms::find_scheme(point.scheme).dense;

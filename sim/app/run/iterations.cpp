@@ -76,12 +76,9 @@ results::Outcome IterationRun::simulate(Network& network, std::size_t at,
 }
 
 RunReport IterationRun::run(Network& network, int iteration, Schedule* schedule) {
-  accumulated_.assign(point_.error_feedback ? ranks_.size() : 0, {});
   RankProgram program = [&](Communicator& comm) {
     const auto at = static_cast<std::size_t>(comm.rank().value()) % ranks_.size();
-    algorithms::LocalGradient gradient = of_point_.gradient(ranks_[at], comm.rank(), iteration);
-    if (point_.error_feedback) accumulated_[at] = gradient;
-    return of_point_.iterate(comm, ranks_[at], std::move(gradient), iteration);
+    return of_point_.iterate(comm, ranks_[at], iteration);
   };
   if (schedule != nullptr) {
     schedule->assign(ranks_.size(), {});
@@ -95,9 +92,9 @@ void IterationRun::end_iteration(results::Outcome& outcome) {
   of_point_.end_iteration();
   if (!point_.error_feedback) return;
   double error = 0;
-  for (std::size_t at = 0; at < ranks_.size(); ++at) {
-    ranks_[at].feedback.update(accumulated_[at], ranks_[at].reduced);
-    error += norm_of(ranks_[at].feedback.residual(), point_.space);
+  for (RankState& rank : ranks_) {
+    of_point_.feed_back(rank);
+    error += norm_of(rank.feedback.residual(), point_.space);
   }
   outcome.global_errors = {error / point_.ranks};
 }

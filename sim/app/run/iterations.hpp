@@ -42,7 +42,6 @@ class IterationRun {
   const plan::Machine& machine_;
   PointRanks of_point_;
   std::vector<RankState> ranks_;
-  std::vector<algorithms::LocalGradient> accumulated_;
   std::size_t passed_ = 0;  ///< iterations of the part that the ranks have gone through
 };
 

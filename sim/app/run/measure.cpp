@@ -121,28 +121,22 @@ std::string first_difference(const std::vector<Entry>& got, const std::vector<En
 class Reference {
  public:
   explicit Reference(const plan::Point& point)
-      : point_(point),
-        of_point_(point, point.machine),
-        ranks_(static_cast<std::size_t>(point.ranks)) {
+      : of_point_(point, point.machine), ranks_(static_cast<std::size_t>(point.ranks)) {
     for (RankState& rank : ranks_) rank = of_point_.make_rank();
   }
 
   [[nodiscard]] RunReport run(int iteration) {
-    accumulated_.assign(ranks_.size(), {});
-    RunReport report = network_.run(point_.ranks, [&](Communicator& comm) {
-      const auto at = static_cast<std::size_t>(comm.rank().value());
-      accumulated_[at] = of_point_.gradient(ranks_[at], comm.rank(), iteration);
-      return of_point_.iterate(comm, ranks_[at], accumulated_[at], iteration);
+    iteration_ = iteration;
+    RunReport report = network_.run(static_cast<int>(ranks_.size()), [&](Communicator& comm) {
+      return of_point_.iterate(comm, ranks_[static_cast<std::size_t>(comm.rank().value())],
+                               iteration);
     });
     of_point_.end_iteration();
     return report;
   }
   /// Carries to the next iteration what did not contribute. After check_sum().
   void feed_back() {
-    if (!point_.error_feedback) return;
-    for (std::size_t at = 0; at < ranks_.size(); ++at) {
-      ranks_[at].feedback.update(accumulated_[at], ranks_[at].reduced);
-    }
+    for (RankState& rank : ranks_) of_point_.feed_back(rank);
   }
   [[nodiscard]] const algorithms::Reduced& result(std::size_t rank) const {
     return ranks_[rank].reduced;
@@ -179,14 +173,16 @@ class Reference {
   void add_contribution(std::size_t rank, const std::vector<Entry>& got, std::vector<double>& sums,
                         std::vector<double>& bounds) const {
     const Stream& contributed = ranks_[rank].reduced.contributed;
+    const algorithms::LocalGradient accumulated =
+        of_point_.gradient(ranks_[rank], Rank(static_cast<std::int32_t>(rank)), iteration_);
     std::vector<Entry> values;
     if (const auto* block = std::get_if<DenseBlock>(&contributed)) {
       values = entries_of_stream(*block);
     } else if (of_point_.info().dense) {
-      values = entries_of_stream(accumulated_[rank]);
+      values = entries_of_stream(accumulated);
     } else {
       const auto& sent = std::get<SparseVector>(contributed);
-      const auto& all = std::get<SparseVector>(accumulated_[rank]);
+      const auto& all = std::get<SparseVector>(accumulated);
       const bool as_sent = ranks_[rank].reduced.sent_approximately;
       values = entries_of_stream(as_sent ? sent : intersect(all, sent));
     }
@@ -199,11 +195,10 @@ class Reference {
     }
   }
 
-  plan::Point point_;
   PointRanks of_point_;
   networks::CountingNetwork network_;
   std::vector<RankState> ranks_;
-  std::vector<algorithms::LocalGradient> accumulated_;
+  int iteration_ = 0;  ///< that ran last
 };
 
 // ------------------------------------------------------------- times
@@ -366,13 +361,10 @@ class Measurement {
   static constexpr const char* kLook = "look at rank ";
 
   RunReport run(int iteration) {
-    algorithms::LocalGradient accumulated;
     RunReport report;
     try {
       report = network_.run(point_.ranks, [&](Communicator& comm) {
-        algorithms::LocalGradient gradient = of_point_.gradient(own_, comm.rank(), iteration);
-        if (point_.error_feedback) accumulated = gradient;
-        return of_point_.iterate(comm, own_, std::move(gradient), iteration);
+        return of_point_.iterate(comm, own_, iteration);
       });
     } catch (const InputError& error) {
       throw SimulationError(error.what());  // of one rank: the others wait for it
@@ -380,7 +372,7 @@ class Measurement {
     of_point_.end_iteration();
     marks_.push_back(mark_of(own_.reduced));
     if (point_.error_feedback) {
-      own_.feedback.update(accumulated, own_.reduced);
+      of_point_.feed_back(own_);
       norms_.push_back(norm_of(own_.feedback.residual(), point_.space));
     }
     return report;

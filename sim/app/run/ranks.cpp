@@ -260,6 +260,12 @@ Task<void> PointRanks::iterate(Communicator& on_network, RankState& rank,
   rank.reduced = co_await std::move(task);
 }
 
+Task<void> PointRanks::iterate(Communicator& on_network, RankState& rank, int iteration) const {
+  algorithms::LocalGradient accumulated = gradient(rank, on_network.rank(), iteration);
+  if (point_.error_feedback) rank.accumulated = accumulated;
+  return iterate(on_network, rank, std::move(accumulated), iteration);
+}
+
 results::TrainingOutcome training_outcome(std::vector<results::IterationKind> kinds,
                                           std::int64_t samples) {
   results::TrainingOutcome outcome{.mean = {}, .kinds = std::move(kinds)};

@@ -21,6 +21,7 @@ struct RankState {
   std::unique_ptr<algorithms::Scheme> scheme = {};
   algorithms::ErrorFeedback feedback = {};
   algorithms::Reduced reduced = {};
+  algorithms::LocalGradient accumulated = {};  ///< what feed_back() takes; else empty
 };
 
 /// The training around the scheme, and the number of samples per rank.
@@ -59,6 +60,12 @@ class PointRanks {
   /// Runs the allreduce alone, after the time of its call, or a training iteration around it.
   [[nodiscard]] Task<void> iterate(Communicator& on_network, RankState& rank,
                                    algorithms::LocalGradient gradient, int iteration) const;
+  /// The same with the accumulator of the rank.
+  [[nodiscard]] Task<void> iterate(Communicator& on_network, RankState& rank, int iteration) const;
+  /// Keeps what the rank did not send in an iteration, where the point has error feedback.
+  void feed_back(RankState& rank) const {
+    if (point_.error_feedback) rank.feedback.update(rank.accumulated, rank.reduced);
+  }
   /// Forgets the results that ranks have shared in an iteration.
   void end_iteration() { shared_.clear(); }
   /// Sets the iterations after which a scheme has settled, if it does.

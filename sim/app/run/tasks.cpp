@@ -19,6 +19,15 @@ std::vector<PlannedIteration> iterations_of(const plan::Point& point) {
   return all;
 }
 
+}  // namespace
+
+std::vector<workloads::WeightedIteration> kinds_of(const plan::Point& point) {
+  const bool has_clock = plan::find_network(point.network).has_clock;
+  if (!point.workload.model.empty() || point.error_feedback || !has_clock) return {};
+  const algorithms::SchemeInfo& info = algorithms::find_scheme(point.scheme);
+  return workloads::kinds_from_run(info, {info.options, point.options}, point.iterations);
+}
+
 Part part_of(const plan::Point& point, bool kinds) {
   Part part{.point = point, .iterations = iterations_of(point)};
   part.reported = part.iterations.size() - 1;
@@ -27,15 +36,6 @@ Part part_of(const plan::Point& point, bool kinds) {
     if (which.iteration > point.iterations) part.iterations.push_back({which, true});
   }
   return part;
-}
-
-}  // namespace
-
-std::vector<workloads::WeightedIteration> kinds_of(const plan::Point& point) {
-  const bool has_clock = plan::find_network(point.network).has_clock;
-  if (!point.workload.model.empty() || point.error_feedback || !has_clock) return {};
-  const algorithms::SchemeInfo& info = algorithms::find_scheme(point.scheme);
-  return workloads::kinds_from_run(info, {info.options, point.options}, point.iterations);
 }
 
 Tasks tasks_of(const plan::Point& point, const plan::Machine& machine, const Wanted& wanted) {

@@ -31,6 +31,9 @@ struct Part {
   std::size_t reported = 0;  ///< the last iteration that is not only for its kind
 };
 
+/// The iterations of a point; `kinds`: also those that only Outcome::kinds needs.
+[[nodiscard]] Part part_of(const plan::Point& point, bool kinds);
+
 enum class Purpose : std::uint8_t {
   outcome,   ///< of iterations on the network of the point
   companion  ///< of the reported iteration on the α-β machine, to compare its time with

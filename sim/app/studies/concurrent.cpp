@@ -109,11 +109,8 @@ class RunningJob {
     if (job_.start > Seconds(0)) co_await comm.compute(job_.start);
     for (std::size_t i = 0; i < ends_.size(); ++i) {
       const int iteration = static_cast<int>(i) + 1;
-      algorithms::LocalGradient gradient = ranks_.gradient(state, comm.rank(), iteration);
-      algorithms::LocalGradient accumulated;
-      if (job_.point.error_feedback) accumulated = gradient;
-      co_await ranks_.iterate(comm, state, std::move(gradient), iteration);
-      if (job_.point.error_feedback) state.feedback.update(accumulated, state.reduced);
+      co_await ranks_.iterate(comm, state, iteration);
+      ranks_.feed_back(state);
       ends_[i] = std::max(ends_[i], comm.now());
     }
   }
