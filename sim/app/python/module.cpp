@@ -6,12 +6,9 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <algorithm>
-#include <cmath>
-#include <csignal>
 #include <filesystem>
 #include <functional>
-#include <memory>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -34,6 +31,7 @@
 #include "sim/core/base/interrupt.hpp"
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/base/shipped_files.hpp"
+#include "sim/core/base/split.hpp"
 #include "sim/core/base/version.hpp"
 #include "topologies/loading/shipped.hpp"
 
@@ -43,55 +41,87 @@ namespace thinwire::python {
 
 namespace {
 
-/// Does work outside the interpreter's lock. Ctrl-C and SIGTERM end it with an InterruptedError;
-/// SIGTERM then does what Python does with it.
+/// The exception of a handler of signals or of a callback, which ends the work of this thread.
+thread_local std::optional<py::error_already_set> ended_by;
+
+/// Calls Python; an exception ends the work with an InterruptedError, so that what was finished is
+/// kept.
+template <class Call>
+void call_python(const Call& call) {
+  const py::gil_scoped_acquire acquire;
+  try {
+    call();
+  } catch (const py::error_already_set& error) {
+    ended_by = error;
+    throw InterruptedError("interrupted");
+  }
+}
+
+/// Runs the handlers of signals that have come, as the interpreter does between its instructions: in
+/// the main thread alone.
+void run_handlers() {
+  call_python([] {
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  });
+}
+
+/// Does work outside the interpreter's lock. The exception that ends it is Python's own; that of a
+/// plain Ctrl-C has the text of the InterruptedError.
 template <class Work>
 auto outside(const Work& work) {
-  const py::gil_scoped_release release;
-  int signal = 0;
   try {
-    const InterruptGuard guard;
-    try {
-      return work();
-    } catch (const InterruptedError&) {
-      signal = InterruptGuard::signal();
-      throw;
-    }
+    const py::gil_scoped_release release;
+    return work();
   } catch (const InterruptedError&) {
-    if (signal == SIGTERM) std::raise(SIGTERM);
-    throw;
+    if (!ended_by) throw;
+    const py::error_already_set error = *std::exchange(ended_by, std::nullopt);
+    const bool plain =
+        error.matches(PyExc_KeyboardInterrupt) && py::len(error.value().attr("args")) == 0;
+    if (plain) throw;
+    throw error;
   }
 }
 
 std::string text_of(const std::vector<Json>& records) { return dumped(Json(records)); }
 
-/// Python's list of values of each setting, by dotted path; words become what flags make of them.
+/// Words among the values of settings, or of lists of values, become what flags make of them. `path`
+/// is that of the setting or of the group: dotted, or empty.
+void take_words(Json& given, const std::string& path) {
+  if (given.is_string()) {
+    given = cli::value_from(path, given.get<std::string>());
+  } else if (given.is_object()) {
+    for (auto& item : given.items()) {
+      take_words(item.value(), path.empty() ? item.key() : path + "." + item.key());
+    }
+  } else if (given.is_array()) {
+    for (Json& value : given) take_words(value, path);
+  }
+}
+
+/// Python's list of values of each setting, by dotted path.
 Json values_from(const std::string& given) {
   Json settings = Json::parse(given);
-  for (auto& item : settings.items()) {
-    for (Json& value : item.value()) {
-      if (value.is_string()) value = cli::value_from(item.key(), value.get<std::string>());
-    }
-  }
+  take_words(settings, "");
   return settings;
 }
 
-/// SimGrid's ns-3 reads its settings when its library is loaded, which is before this code runs.
-void check_packets(const std::vector<plan::Point>& points) {
-  const bool packets = std::ranges::any_of(points, &plan::Point::packets);
-  if (packets && std::getenv("NS_ATTRIBUTE_DEFAULT") == nullptr) {
-    throw InputError(
-        "packets: ns-3 reads the environment variable NS_ATTRIBUTE_DEFAULT when Python starts; set "
-        "it as 'thinwire run --packet' does, or use that command");
+/// A sweep's config that Python gives as a dict.
+Json sweep_from_text(const std::string& config, const std::string& origin) {
+  Json sweep = parse_json(config, origin);
+  for (const char* part : {"base", "grid", "except"}) {
+    if (sweep.contains(part)) take_words(sweep.at(part), "");
   }
+  return sweep;
 }
 
 /// Results, and what Python asks about them.
 class Rows {
  public:
+  Rows() = default;
   explicit Rows(std::vector<results::Row> rows) : rows_(std::move(rows)) {}
 
-  [[nodiscard]] const std::vector<results::Row>& rows() const { return rows_; }
+  void add(results::Row row) { rows_.push_back(std::move(row)); }
+  [[nodiscard]] std::size_t size() const { return rows_.size(); }
   [[nodiscard]] std::vector<Json> records(double tolerance) const {
     std::vector<Json> records;
     for (const results::Row& row : rows_) {
@@ -147,46 +177,54 @@ class Rows {
   std::vector<results::Row> rows_;
 };
 
-Rows run(const std::string& config, const std::string& given,
-         std::optional<std::int64_t> memory_bytes, bool verbose) {
-  return outside([&] {
+using Progress = std::function<void(std::size_t done, std::size_t total, double left_s)>;
+
+/// How points run: what run() and sweep() of the package have in common.
+struct Running {
+  std::optional<int> jobs;
+  std::optional<double> seconds;
+  std::optional<std::int64_t> memory_bytes;
+  std::optional<Progress> progress;
+
+  [[nodiscard]] int at_once() const { return jobs.value_or(default_processes()); }
+  [[nodiscard]] ChildLimits limits() const {
+    return {.seconds = seconds, .memory_bytes = memory_bytes};
+  }
+  void tell(std::size_t done, std::size_t total, double left_s) const {
+    if (progress) call_python([&] { (*progress)(done, total, left_s); });
+  }
+};
+
+/// Adds the rows of points as they end: those that did are there after an interrupt too.
+void run(Rows& rows, const std::string& config, const std::string& given, const Running& running,
+         bool verbose) {
+  outside([&] {
     const std::vector<plan::Point> points = cli::points_of(config, values_from(given), {});
-    check_packets(points);
-    run::ProcessSettings settings{.at_once = default_processes(), .verbose = verbose};
-    settings.limits.memory_bytes = memory_bytes;
-    std::vector<results::Row> rows;
-    run::simulate_points("run", points, settings,
-                         [&](results::Row row) { rows.push_back(std::move(row)); });
-    return Rows(std::move(rows));
+    std::size_t told = 0;
+    run::simulate_points(
+        "run", points,
+        {.at_once = running.at_once(), .verbose = verbose, .limits = running.limits()},
+        [&](results::Row row) { rows.add(std::move(row)); },
+        [&](const run::JobProgress& now) {
+          if (std::exchange(told, now.ended) == now.ended) return;
+          running.tell(now.ended, points.size(), now.left_s);
+        });
   });
 }
 
-void check_jobs(int jobs) {
-  if (jobs < 1) throw InputError("jobs: expected a number from 1");
-}
-
-using Progress = std::function<void(std::size_t done, std::size_t total, double left_s)>;
-
 /// `config` is the text of a sweep where `is_text`, else a file or the name of a shipped sweep.
 Rows sweep(const std::string& config, bool is_text, const std::string& output,
-           std::optional<int> jobs, bool force, std::optional<double> seconds,
-           std::optional<std::int64_t> memory_bytes, const std::optional<Progress>& progress) {
-  run::SweepOptions options;
-  options.jobs = jobs.value_or(default_processes());
-  check_jobs(options.jobs);
-  options.force = force;
-  options.limits = {.seconds = seconds, .memory_bytes = memory_bytes};
+           const Running& running, bool force) {
   return outside([&] {
     const std::string origin = is_text ? "sweep" : run::sweep_file(config);
     const run::Sweep all =
-        run::sweep_from(is_text ? parse_json(config, origin) : read_json(origin), origin);
-    check_packets(all.points);
+        run::sweep_from(is_text ? sweep_from_text(config, origin) : read_json(origin), origin);
     const std::string path = output.empty() ? "results/local/" + all.name + ".jsonl" : output;
-    return Rows(run::run_sweep(all, path, options, [&](const run::SweepProgress& now) {
-      if (!progress || now.ended == nullptr) return;
-      const py::gil_scoped_acquire acquire;
-      (*progress)(now.done, now.total, now.left_s);
-    }));
+    return Rows(run::run_sweep(
+        all, path, {.jobs = running.at_once(), .force = force, .limits = running.limits()},
+        [&](const run::SweepProgress& now) {
+          if (now.ended != nullptr) running.tell(now.done, now.total, now.left_s);
+        }));
   });
 }
 
@@ -204,11 +242,6 @@ struct Advice {
 
 Advice recommend(const std::string& given, const std::vector<std::string>& schemes, bool crossovers,
                  int most_ranks, bool sum_density, double state_bytes, int jobs) {
-  check_jobs(jobs);
-  if (most_ranks < 1) throw InputError("most_ranks: expected a number from 1");
-  if (!(state_bytes >= 0) || !std::isfinite(state_bytes)) {
-    throw InputError("state_bytes: expected a finite number from 0");
-  }
   return outside([&] {
     Json point = Json::object();
     const Json settings = values_from(given);
@@ -248,6 +281,17 @@ std::string settings() {
   return text_of(records);
 }
 
+/// By flag of the command line, the setting that it gives.
+std::map<std::string, std::string> flags() {
+  std::map<std::string, std::string> all;
+  for (const plan::Setting& setting : plan::point_settings()) {
+    for (const std::string& flag : split(setting.flag)) {
+      if (!flag.empty()) all.emplace(flag, setting.path);
+    }
+  }
+  return all;
+}
+
 std::vector<std::string> scheme_names() {
   std::vector<std::string> names;
   for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes())
@@ -268,6 +312,7 @@ void find_share() {
 PYBIND11_MODULE(_thinwire, module) {
   using namespace thinwire;
   python::find_share();
+  leave_signals_to(python::run_handlers);
 
   static const py::exception<InputError> input_error(module, "InputError", PyExc_ValueError);
   static const py::exception<SimulationError> simulation_error(module, "SimulationError",
@@ -282,11 +327,17 @@ PYBIND11_MODULE(_thinwire, module) {
     } catch (const InterruptedError& error) {
       PyErr_SetString(PyExc_KeyboardInterrupt, error.what());
     } catch (const Json::exception& error) {
-      PyErr_SetString(input_error.ptr(), error.what());
+      const std::string text = error.what();  // "[json.exception.type_error.302] ..."
+      PyErr_SetString(input_error.ptr(), text.substr(text.find("] ") + 2).c_str());
     }
   });
 
+  py::class_<python::Running>(module, "Running")
+      .def(py::init<std::optional<int>, std::optional<double>, std::optional<std::int64_t>,
+                    std::optional<python::Progress>>());
   py::class_<python::Rows>(module, "Rows")
+      .def(py::init<>())
+      .def("__len__", &python::Rows::size)
       .def("records", &python::Rows::records_text)
       .def("details", &python::Rows::details)
       .def("groups", &python::Rows::groups)
@@ -303,6 +354,7 @@ PYBIND11_MODULE(_thinwire, module) {
   module.def("load", &python::load);
   module.def("recommend", &python::recommend);
   module.def("settings", &python::settings);
+  module.def("flags", &python::flags);
   module.def("schemes", &python::scheme_names);
   module.def("platforms", &topologies::shipped_platforms);
   module.def("version", [] { return version(); });

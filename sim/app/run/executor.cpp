@@ -25,7 +25,7 @@ void Executor::wait_until(const std::function<bool()>& reached) {
   constexpr std::chrono::milliseconds kTick{100};
   while (true) {
     look();
-    if (InterruptGuard::signal() != 0) throw InterruptedError("interrupted");
+    InterruptGuard::check();
     if (reached()) return;
     if (watcher_.waiting) watcher_.waiting();
     std::vector<const ChildProcess*> processes;

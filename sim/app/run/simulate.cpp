@@ -130,8 +130,8 @@ std::vector<EndedPoint> run_points(const std::string& sweep, const std::vector<p
 }
 
 void simulate_points(const std::string& sweep, const std::vector<plan::Point>& points,
-                     const ProcessSettings& settings,
-                     const std::function<void(results::Row)>& take) {
+                     const ProcessSettings& settings, const std::function<void(results::Row)>& take,
+                     const std::function<void(const JobProgress&)>& progress) {
   std::vector<std::optional<EndedPoint>> ended(points.size());
   std::size_t taken = 0;
   const auto take_next = [&](std::size_t point, const EndedPoint& one) {
@@ -144,7 +144,8 @@ void simulate_points(const std::string& sweep, const std::vector<plan::Point>& p
     }
   };
   try {
-    static_cast<void>(run_points(sweep, points, {.processes = settings}, {.ended = take_next}));
+    static_cast<void>(run_points(sweep, points, {.processes = settings},
+                                 {.ended = take_next, .progress = progress}));
   } catch (const InterruptedError&) {
     for (; taken < points.size(); ++taken) {  // points behind one that has not ended
       if (ended[taken] && !ended[taken]->refused) take(std::move(ended[taken]->row));

@@ -54,11 +54,12 @@ std::vector<EndedPoint> run_points(const std::string& sweep, const std::vector<p
 
 /// Runs points, and calls `take` with the row of each, in the order of the points and as early as
 /// possible; after an interrupt, with the rows of all points that have ended before it is thrown on.
+/// `progress` is called as in JobWatcher.
 /// Throws as run_points does, and the InputError of a point that cannot run; of several
 /// points, one with more ranks than its platform has hosts is skipped instead.
 void simulate_points(const std::string& sweep, const std::vector<plan::Point>& points,
-                     const ProcessSettings& settings,
-                     const std::function<void(results::Row)>& take);
+                     const ProcessSettings& settings, const std::function<void(results::Row)>& take,
+                     const std::function<void(const JobProgress&)>& progress = {});
 /// Runs a point. Throws as simulate_points does.
 [[nodiscard]] results::Row simulate_point(const std::string& sweep, const plan::Point& point,
                                           const ProcessSettings& settings = {});

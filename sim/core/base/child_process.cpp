@@ -263,7 +263,7 @@ void ChildProcess::wait() {
   const std::array<const ChildProcess*, 1> only{this};
   constexpr std::chrono::milliseconds kTick{200};
   while (!advance()) {
-    if (InterruptGuard::signal() != 0) throw InterruptedError("interrupted");
+    InterruptGuard::check();
     wait_for_news(only, kTick);
   }
 }

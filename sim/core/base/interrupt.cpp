@@ -3,6 +3,8 @@
 #include <csignal>
 #include <mutex>
 
+#include "sim/core/base/errors.hpp"
+
 namespace thinwire::inline base {
 
 namespace {
@@ -16,6 +18,7 @@ void note(int signal) { came = signal; }
 struct Guards {
   std::mutex mutex;
   int alive = 0;
+  void (*poll)() = nullptr;  ///< of an interpreter
   struct sigaction interrupt_before = {};
   struct sigaction terminate_before = {};
 };
@@ -30,7 +33,7 @@ Guards& guards() {
 InterruptGuard::InterruptGuard() {
   Guards& all = guards();
   const std::lock_guard lock(all.mutex);
-  if (all.alive++ > 0) return;
+  if (all.alive++ > 0 || all.poll != nullptr) return;
   came = 0;
   struct sigaction noted = {};
   noted.sa_handler = note;  // NOLINT(cppcoreguidelines-pro-type-union-access)
@@ -43,12 +46,17 @@ InterruptGuard::InterruptGuard() {
 InterruptGuard::~InterruptGuard() {
   Guards& all = guards();
   const std::lock_guard lock(all.mutex);
-  if (--all.alive > 0) return;
+  if (--all.alive > 0 || all.poll != nullptr) return;
   sigaction(SIGINT, &all.interrupt_before, nullptr);
   sigaction(SIGTERM, &all.terminate_before, nullptr);
   came = 0;
 }
 
-int InterruptGuard::signal() { return came; }
+void InterruptGuard::check() {
+  if (guards().poll != nullptr) guards().poll();
+  if (came != 0) throw InterruptedError("interrupted");
+}
+
+void leave_signals_to(void (*poll)()) { guards().poll = poll; }
 
 }  // namespace thinwire::inline base

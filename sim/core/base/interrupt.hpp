@@ -4,7 +4,8 @@
 namespace thinwire::inline base {
 
 /// While a guard lives, the first such signal is noted; only a second one ends the process. Guards may
-/// live within each other, and in several threads.
+/// live within each other, and in several threads. Where an interpreter has handlers of its own,
+/// guards leave all signals to it.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -14,8 +15,13 @@ class InterruptGuard {
   InterruptGuard& operator=(InterruptGuard&&) = delete;
   ~InterruptGuard();
 
-  /// The signal that arrived while the guards live, or 0.
-  [[nodiscard]] static int signal();
+  /// Throws InterruptedError if a signal arrived while the guards live. Work that takes long calls it
+  /// several times a second.
+  static void check();
 };
+
+/// `poll` is called by each InterruptGuard::check() instead: it runs the handlers that are due, and
+/// throws InterruptedError where one of them ends the work.
+void leave_signals_to(void (*poll)());
 
 }  // namespace thinwire::inline base

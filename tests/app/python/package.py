@@ -4,6 +4,7 @@
 Oracles: the program's own output, closed formulas, and serial bookkeeping in Python.
 """
 import io
+import itertools
 import json
 import math
 import os
@@ -25,6 +26,8 @@ import pandas
 
 import thinwire
 
+# All of its iterations take hours.
+LONG = {"scheme": "oktopk", "components": 5_000_000, "granule": 1, "iterations": 1000}
 PROGRAM = sys.argv[1]
 SOURCE = pathlib.Path(sys.argv[2])
 
@@ -142,6 +145,77 @@ class Package(unittest.TestCase):
                 (lambda: thinwire.load([]), "give at least one file")):
             with self.assertRaisesRegex(thinwire.InputError, text):
                 work()
+
+    def test_any_value_of_any_argument_is_taken_or_refused_in_one_line(self):
+        loop = {}
+        loop["inner"] = loop
+        values = [None, True, -1, 0, 10**30, 10**400, 10**5000, 1.5, 1e308, math.nan, -math.inf, "", "x", "\0", "\udc80", "9" * 5000,
+                  b"x", [], [[]], [None], {}, {1: 2}, loop, object(), len, itertools.count(), range(10**9), numpy.nan,
+                  numpy.array([1, 2]), numpy.array("x"), pandas.DataFrame({"a": [1]}), pathlib.Path("none")]
+        thinwire.run(scheme="topka", ranks=2, components=100, output="rows.jsonl")
+        small = {"scheme": "topka", "ranks": 2, "components": 100}
+        grid = {"name": "any", "base": {"components": 100}, "grid": {"ranks": [2]}}
+        calls = [(thinwire.run, small, ["config", "table", "output", "jobs", "time_limit_s", "memory_limit_mib", "progress",
+                                        "verbose", "scheme", "ranks", "k", "machine", "options", "input", "colour"]),
+                 (thinwire.sweep, {"config": grid, "output": "any.jsonl"}, ["config", "output", "jobs", "force", "progress"]),
+                 (thinwire.load, {"results": "rows.jsonl"}, ["results", "where", "table"]),
+                 (thinwire.compare, {"results": "rows.jsonl"}, ["results", "baseline", "tolerance", "where", "group_by"]),
+                 (thinwire.recommend, {"model": "url", "ranks": 2, "schemes": "topka", "crossovers": False},
+                  ["model", "schemes", "crossovers", "most_ranks", "density_of", "state_bytes", "jobs", "workload", "ranks"])]
+        calls += [(lambda part, name=name: thinwire.sweep({**grid, name: part}, "any.jsonl"), {}, ["part"])
+                  for name in ("name", "base", "grid", "except", "options_of")]
+        tried = 0
+        for function, arguments, names in calls:
+            for name, value in itertools.product(names, values):
+                tried += 1
+                try:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        function(**{**arguments, name: value})
+                except (thinwire.InputError, thinwire.SimulationError) as error:
+                    self.assertNotRegex(str(error), "pybind11|incompatible|json.exception|std::|ambiguous")
+                    self.assertLess(len(str(error)), 2000)
+                    self.assertNotIn("\n", str(error))
+                except TypeError:
+                    # What a callback raises is the caller's own.
+                    self.assertEqual((name, value), ("progress", len))
+        self.assertGreater(tried, 1000)
+
+    def test_a_sweep_takes_the_texts_that_run_takes(self):
+        frame = thinwire.sweep({"name": "texts", "base": {"components": "1K", "density": "10%", "machine": {"alpha_s": "2us"}},
+                                "grid": {"scheme": ["topka"], "ranks": ["2", 4], "input": {"skew": ["0.5", "1"]}},
+                                "except": [{"ranks": ["4"], "input.skew": ["1"]}]}, "texts.jsonl")
+        self.assertEqual(sorted(zip(frame.ranks, frame["input.skew"])), [(2, 0.5), (2, 1), (4, 0.5)])
+        self.assertEqual(set(zip(frame.components, frame.k, frame["machine.alpha_s"])), {(1000, 100, 2e-6)})
+
+    def test_a_run_has_jobs_limits_and_progress(self):
+        told = []
+        frame = thinwire.run(scheme="topka", ranks=[2, 3, 4], components=100, jobs=numpy.int64(1),
+                             progress=lambda *now: told.append(now))
+        self.assertEqual([now[:2] for now in told], [(1, 3), (2, 3), (3, 3)])
+        self.assertEqual(list(frame.ranks), [2, 3, 4])
+        with self.assertRaises(thinwire.SimulationError) as caught:
+            thinwire.run(**LONG, ranks=64, time_limit_s=0.3)
+        self.assertIn("took longer than the 0.3 s", str(caught.exception))
+
+    def test_what_a_callback_raises_ends_the_run_and_keeps_its_points(self):
+        def stop(done, total, left_s):
+            if done == 2:
+                raise LookupError("enough")
+        with self.assertRaisesRegex(LookupError, "enough") as caught:
+            thinwire.run(scheme="topka", ranks=[2, 3, 4], components=100, jobs=1, output="kept.jsonl", progress=stop)
+        self.assertEqual(len(caught.exception.results), 2)
+        self.assertEqual(len(thinwire.load("kept.jsonl")), 2)
+        grid = {"name": "s", "base": {"components": 100}, "grid": {"ranks": [2, 3, 4]}}
+        with self.assertRaisesRegex(LookupError, "enough"):
+            thinwire.sweep(grid, "s.jsonl", jobs=1, progress=stop)
+        self.assertEqual(len(thinwire.load("s.jsonl")), 2)
+        self.assertEqual(len(thinwire.sweep(grid, "s.jsonl")), 3)
+
+    def test_errors_name_arguments_and_not_flags(self):
+        for text, said in (("--where: no column 'x'", "where: no column 'x'"), ("give -P or --set k=1", "give ranks or k=1"),
+                           ("--most-ranks: x", "most_ranks: x"), ("a-k --unknown", "a-k --unknown")):
+            self.assertEqual(thinwire._in_pythons_words(text), said)
 
     def test_numbers_of_numpy_are_numbers(self):
         frame = thinwire.run(scheme="topka", ranks=numpy.array(4), components=1000, output="np.jsonl")
@@ -392,6 +466,64 @@ class Package(unittest.TestCase):
             said = child.communicate(timeout=120)[0]  # all of its iterations take hours
             self.assertIn("stopped: interrupted", said)
             self.assertEqual(child.returncode, 0)
+
+    def said_by(self, code, *signals):
+        """What a program says that calls a long run, and gets these signals in it."""
+        code = ("import signal, thinwire\n"
+                f"def long(**more): return thinwire.run(**{{**{LONG!r}, **more}})\n" + code)
+        child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(child.kill)
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        for one in signals:
+            time.sleep(0.5)
+            child.send_signal(one)
+        return child.communicate(timeout=120)[0]
+
+    def test_handlers_of_signals_run_in_a_run(self):
+        said = self.said_by(
+            "def ring(*_): raise TimeoutError('too long')\n"
+            "signal.signal(signal.SIGALRM, ring)\n"
+            "def note(*_):\n"
+            "    print('noted', flush=True)\n"
+            "    signal.setitimer(signal.ITIMER_REAL, 0.2)\n"
+            "signal.signal(signal.SIGINT, note)\n"
+            "print('ready', flush=True)\n"
+            "try: long(ranks=64)\n"
+            "except TimeoutError as error: print(error)\n", signal.SIGINT)
+        self.assertEqual(said, "noted\ntoo long\n")
+
+    def test_a_signal_that_is_ignored_stays_ignored(self):
+        said = self.said_by(
+            "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+            "print('ready', flush=True)\n"
+            "try: long(ranks=64, time_limit_s=1.5)\n"
+            "except thinwire.SimulationError as error: print(error)\n", signal.SIGINT)
+        self.assertIn("took longer than the 1.5 s", said)
+
+    def test_ctrl_c_keeps_the_points_that_had_ended(self):
+        said = self.said_by(
+            "def tell(done, *_): print('ready', flush=True)\n"
+            "try: long(ranks=64, components=[100, 5000000], iterations=[1, 100000], output='kept.jsonl', jobs=4, progress=tell)\n"
+            "except KeyboardInterrupt as stop: print(len(stop.results), len(thinwire.load('kept.jsonl')))\n",
+            signal.SIGINT)
+        ended, kept = map(int, said.split()[-2:])
+        self.assertEqual(ended, kept)
+        self.assertGreater(kept, 0)
+
+    def test_workers_of_a_pool_ignore_ctrl_c_where_they_are_told_to(self):
+        said = self.said_by(
+            "import multiprocessing, os\n"
+            "def quiet(): signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+            "def work(seed): return thinwire.run(scheme='topka', ranks=2, components=100, seed=seed).time_s[0]\n"
+            "if __name__ == '__main__':\n"
+            "    with multiprocessing.get_context('fork').Pool(2, quiet) as pool:\n"
+            "        task = pool.map_async(work, range(1, 41))\n"
+            "        print('ready', flush=True)\n"
+            "        while not task.ready():\n"
+            "            try: task.wait(0.1)\n"
+            "            except KeyboardInterrupt: print('main', flush=True)\n"
+            "        print(len(task.get()))\n", signal.SIGINT)
+        self.assertEqual(said.split()[-1], "40")
 
 
 if __name__ == "__main__":

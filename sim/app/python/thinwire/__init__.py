@@ -10,17 +10,20 @@ may be texts as in the command line, "25.5M" or "2us".
 
 Errors: InputError (a ValueError) for input that cannot be run, SimulationError (a RuntimeError) for a
 simulation that failed; their text is that of the command line. Simulations run in processes of their
-own, outside the interpreter's lock; Ctrl-C ends them with a KeyboardInterrupt.
+own, outside the interpreter's lock. Handlers of signals run meanwhile; the exception of one, as the
+KeyboardInterrupt of Ctrl-C, ends the simulations.
 """
 import functools as _functools
 import glob as _glob
+import itertools as _itertools
 import json as _json
 import math as _math
 import os as _os
+import re as _re
 import sys as _sys
 import warnings as _warnings
 from collections import namedtuple as _namedtuple
-from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from collections.abc import Mapping as _Mapping
 
 import pandas as _pandas
 
@@ -113,20 +116,20 @@ class Results(_pandas.DataFrame):
                 f"{len(self.columns)} columns, <code>frame.columns</code> names all of them</p>")
 
 
-def _flags():
-    """By flag of the command line, the name of the setting that it gives."""
-    return {"--where": "where", "--group-by": "group_by", "--tolerance": "tolerance", "-k": "k", "-n": "components",
-            "-P": "ranks", "-d": "density", "-o": "output", "--set ": ""}
+@_functools.lru_cache(maxsize=None)
+def _names_of_flags():
+    """By flag of the command line, the argument or the setting that it gives."""
+    return {**_thinwire.flags(), "--where": "where", "--group-by": "group_by", "--tolerance": "tolerance",
+            "--output": "output", "-o": "output", "--force": "force", "--jobs": "jobs", "-j": "jobs",
+            "--time-limit": "time_limit_s", "--memory-limit": "memory_limit_mib", "--schemes": "schemes",
+            "--baseline": "baseline", "--most-ranks": "most_ranks", "--density-of": "density_of",
+            "--state-bytes": "state_bytes", "--fast": "crossovers=False"}
 
 
 def _in_pythons_words(text):
     """A text of the command line, which names flags, as Python's caller knows them."""
-    for flag, name in _flags().items():
-        for end in (" ", ":", ",", ";", "'", ")", "."):
-            text = text.replace(f" {flag}{end}", f" {name}{end}").replace(f"'{flag}{end}", f"'{name}{end}")
-        if text.startswith(f"{flag}:"):
-            text = name + text[len(flag):]
-    return text
+    text = _re.sub(r"(?<![\w-])--set (?=\w)", "", text)
+    return _re.sub(r"(?<![\w-])--?[A-Za-z][\w-]*", lambda flag: _names_of_flags().get(flag[0], flag[0]), text)
 
 
 def _public(function):
@@ -153,20 +156,61 @@ def _whole_number(name, value, least):
     if isinstance(plain, float) and plain.is_integer():
         plain = int(plain)
     if isinstance(plain, bool) or not isinstance(plain, int) or not least <= plain < 2**31:
-        raise InputError(f"{name}: expected a number from {least}, not {value!r:.60}")
+        raise InputError(f"{name}: expected a number from {least}, not {_shown(value)}")
     return plain
 
 
 def _switch(name, value):
     if isinstance(value, bool) or type(value).__name__ == "bool_":
         return bool(value)
-    raise InputError(f"{name}: expected True or False, not {value!r:.60}")
+    raise InputError(f"{name}: expected True or False, not {_shown(value)}")
+
+
+def _shown(value):
+    """What a message repeats of a value, on one line."""
+    try:
+        return " ".join(repr(value)[:200].split())[:60]
+    except Exception:  # pylint: disable=broad-except
+        return _kind(value)
+
+
+def _text(name, value):
+    """A text that the compiled part takes."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError(f"{name}: {_shown(value)} is no UTF-8") from None
+    return value
 
 
 def _path(name, value):
-    if isinstance(value, (str, _os.PathLike)):
-        return _os.fspath(value)
-    raise InputError(f"{name}: expected the path of a file, not {_kind(value)}")
+    plain = _os.fspath(value) if isinstance(value, (str, _os.PathLike)) else None
+    if not isinstance(plain, str):
+        raise InputError(f"{name}: expected the path of a file, not {_kind(value)}")
+    if "\0" in plain or len(plain) > 4095:
+        raise InputError(f"{name}: {_shown(plain)} is no path")
+    return _text(name, plain)
+
+
+def _some(name, values):
+    """A list of values that can be gone through."""
+    most = 100_000
+    found = list(_itertools.islice(values, most + 1))
+    if len(found) > most:
+        raise InputError(f"{name}: has more than {most} values")
+    return found
+
+
+def _names(name, values):
+    """One text or several."""
+    if isinstance(values, str):
+        values = [values]
+    if isinstance(values, _Mapping) or _is_one(values):
+        raise InputError(f"{name}: expected a text or several, not {_kind(values)}")
+    found = _some(name, values)
+    if not all(isinstance(one, str) for one in found):
+        raise InputError(f"{name}: expected a text or several, not {_shown(found)}")
+    return [_text(name, one) for one in found]
 
 
 def _kind(value):
@@ -179,25 +223,27 @@ def _is_one(value):
     return isinstance(value, (str, bytes)) or not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0
 
 
-def _given(settings):
+def _given(settings, depth=0):
     """By dotted path, the list of the values of each setting."""
     flat = {}
+    if depth > 10:
+        raise InputError("the values are nested too deeply, or contain themselves")
     for key, value in settings.items():
         if not isinstance(key, str):
-            raise InputError(f"{key!r:.60}: the name of a setting is a text")
+            raise InputError(f"{_shown(key)}: the name of a setting is a text")
         if value is None:
             continue
         if isinstance(value, (bytes, bytearray)):
-            raise InputError(f"{key}: expected a text, not bytes: {value!r:.60}")
+            raise InputError(f"{key}: expected a text, not bytes: {_shown(value)}")
         if isinstance(value, _Mapping):
-            for name, inner in _given(value).items():
+            for name, inner in _given(value, depth + 1).items():
                 flat[f"{key}.{name}"] = inner
         elif key == "tensors":  # this one is a list
-            flat[key] = [list(value)]
+            flat[key] = [value if _is_one(value) else _some(key, value)]
         elif _is_one(value):
             flat[key] = [value]
         else:
-            flat[key] = list(value)
+            flat[key] = _some(key, value)
             if not flat[key]:
                 raise InputError(f"{key}: the list is empty; give at least one value")
     return flat
@@ -207,7 +253,7 @@ def _json_text(values):
     """JSON of values, also of NumPy's numbers and of whatever can be gone through."""
     def plain(value):
         if isinstance(value, (bytes, bytearray)):
-            raise InputError(f"{value!r:.60}: expected a text, not bytes")
+            raise InputError(f"{_shown(value)}: expected a text, not bytes")
         if isinstance(value, _pandas.DataFrame):
             raise InputError(f"expected a number, a text or a list of them, not {_kind(value)}")
         if hasattr(value, "tolist"):
@@ -217,8 +263,8 @@ def _json_text(values):
         if isinstance(value, _Mapping):
             return whole(dict(value))
         if hasattr(value, "__iter__"):
-            return whole(list(value))
-        raise InputError(f"{str(value)[:60]!r} is {_kind(value)}; expected a number, a text or a boolean")
+            return whole(_some("a list", value))
+        raise InputError(f"{_shown(value)} is {_kind(value)}; expected a number, a text or a boolean")
 
     def whole(value):
         """1e6 is the whole number 1000000."""
@@ -259,9 +305,9 @@ def _frame(text, columns=None):
 def _paths(files, name="results"):
     if isinstance(files, (str, _os.PathLike)):
         files = [files]
-    if isinstance(files, (_pandas.DataFrame, bytes, _Mapping)) or not isinstance(files, _Iterable):
+    if isinstance(files, (_pandas.DataFrame, _Mapping)) or _is_one(files):
         raise InputError(f"{name}: expected the path of a file or several, not {_kind(files)}")
-    files = [_path(name, file) for file in files]
+    files = [_path(name, file) for file in _some(name, files)]
     if not files:
         raise InputError(f"{name}: the list is empty; give at least one file")
     return files
@@ -275,9 +321,10 @@ def _conditions(where):
     for key, values in (where or {}).items():
         if _is_one(values):
             values = [values]
-        values = [value.item() if hasattr(value, "item") else value for value in values]
+        values = [value.item() if hasattr(value, "item") and getattr(value, "size", 1) == 1 else value
+                  for value in _some("where", values)]
         words = [_json.dumps(value) if isinstance(value, bool) else str(value) for value in values]
-        texts.append(f"{key}={','.join(words)}")
+        texts.append(_text("where", f"{key}={','.join(words)}"))
     return texts
 
 
@@ -294,22 +341,26 @@ def _check_folder(file):
         raise InputError(f"{file}: cannot be written: {folder} is not a folder that can be written to")
 
 
-def _above_zero(name, value):
-    """A limit, or None."""
-    if value is None:
-        return None
+def _number(name, value, above_zero=False):
+    """A finite number from 0."""
     try:
-        number = _math.nan if isinstance(value, (str, bool)) else float(value)
+        number = _math.nan if isinstance(value, (str, bytes, bool)) else float(value)
     except (TypeError, ValueError, OverflowError):
         number = _math.nan
-    if not 0 < number < _math.inf:
-        raise InputError(f"{name}: {value!r:.60} is not valid; expected a number above 0")
+    if not 0 <= number < _math.inf or (above_zero and number == 0):
+        wanted = "above 0" if above_zero else "from 0"
+        raise InputError(f"{name}: {_shown(value)} is not valid; expected a number {wanted}")
     return number
 
 
-def _bytes_of(mebibytes):
-    mebibytes = _above_zero("memory_limit_mib", mebibytes)
-    return None if mebibytes is None else int(min(mebibytes * 2**20, 2**62))
+def _running(jobs, time_limit_s, memory_limit_mib, progress):
+    """How points run."""
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress: expected a function of (done, total, seconds_left), not {_shown(progress)}")
+    seconds = None if time_limit_s is None else _number("time_limit_s", time_limit_s, True)
+    mebibytes = None if memory_limit_mib is None else _number("memory_limit_mib", memory_limit_mib, True)
+    return _thinwire.Running(_whole_number("jobs", jobs, 1), seconds,
+                             None if mebibytes is None else int(min(mebibytes * 2**20, 2**62)), progress)
 
 
 def _checked(rows, frame):
@@ -328,7 +379,7 @@ def _checked(rows, frame):
 
 def _check_table(table):
     if not isinstance(table, str) or table not in ("results", *_DETAILS):
-        raise InputError(f"table: {table!r:.60} is not valid; expected 'results', 'phases', 'links' or 'ranks'")
+        raise InputError(f"table: {_shown(table)} is not valid; expected 'results', 'phases', 'links' or 'ranks'")
 
 
 def _table(rows, table, tolerance=1e-9):
@@ -352,15 +403,17 @@ def _merged(config, settings):
 
 
 @_public
-def run(config=None, *, table="results", output=None, memory_limit_mib=None, verbose=False,
-        **settings):
+def run(config=None, *, table="results", output=None, jobs=None, time_limit_s=None, memory_limit_mib=None,
+        progress=None, verbose=False, **settings):
     """Simulates a point, or every combination of the values of settings that are lists.
 
     config: a JSON file with a point, or a dict like one; settings go over it.
     table: "results", a row per point; "phases", "links" or "ranks": a row for each of those. Links
         and ranks are there if they were recorded: record={"links": True}.
     output: a results file to write, which load, compare and the program read.
-    Raises InputError, and SimulationError if a point failed.
+    jobs, time_limit_s, memory_limit_mib, progress: as in sweep.
+    Raises InputError, and SimulationError if a point failed. After Ctrl-C, or what else ends it, the
+    points that had ended are in `output`, and in the attribute `results` of the exception.
     """
     file = ""
     _check_table(table)
@@ -370,13 +423,23 @@ def run(config=None, *, table="results", output=None, memory_limit_mib=None, ver
         file = _path("config", config)
         if file in schemes():
             raise InputError(f"config: '{file}' is a scheme, not a file; give it as scheme='{file}'")
-    given = _given(settings)
+    given = _json_text(_given(settings))
     verbose = _switch("verbose", verbose)
+    running = _running(jobs, time_limit_s, memory_limit_mib, progress)
     if output is not None:
-        _check_folder(_path("output", output))
-    rows = _thinwire.run(file, _json_text(given), _bytes_of(memory_limit_mib), verbose)
+        output = _path("output", output)
+        _check_folder(output)
+    rows = _thinwire.Rows()
+    try:
+        _thinwire.run(rows, file, given, running, verbose)
+    except BaseException as stop:
+        if len(rows) > 0:
+            stop.results = _table(rows, table)
+            if output is not None:
+                rows.write(output)
+        raise
     if output is not None:
-        rows.write(_os.fspath(output))
+        rows.write(output)
     return _checked(rows, _table(rows, table))
 
 
@@ -403,21 +466,18 @@ def sweep(config, output=None, *, jobs=None, force=False, time_limit_s=None, mem
     """Simulates every point of a grid. Points that `output` already holds are not simulated again.
 
     config: a JSON file, the name of a shipped sweep, or a dict like the file: {"name": "mine",
-        "base": {"scheme": "oktopk"}, "grid": {"ranks": [8, 16]}}.
+        "base": {"scheme": "oktopk"}, "grid": {"ranks": [8, 16]}}. Its numbers may be texts, as in run.
     output: the results file; default results/local/NAME.jsonl.
     jobs: points that run at once; default the number of cores.
-    progress: called with (done, total, seconds_left) when a point ends.
+    time_limit_s, memory_limit_mib: of a point, which fails beyond them.
+    progress: called with (done, total, seconds_left) when a point ends; its exception ends the sweep.
     Raises InputError, and SimulationError if a point failed; KeyboardInterrupt after Ctrl-C. What was
     finished is in `output`, and the same call goes on.
     """
     is_text = isinstance(config, _Mapping)
-    if progress is not None and not callable(progress):
-        raise InputError(f"progress: expected a function of (done, total, seconds_left), not {progress!r:.60}")
     rows = _thinwire.sweep(_json_text(_flat_grid(config)) if is_text else _path("config", config), is_text,
-                           "" if output is None else _path("output", output), _whole_number("jobs", jobs, 1),
-                           _switch("force", force),
-                           _above_zero("time_limit_s", time_limit_s),
-                           _bytes_of(memory_limit_mib), progress)
+                           "" if output is None else _path("output", output),
+                           _running(jobs, time_limit_s, memory_limit_mib, progress), _switch("force", force))
     return _checked(rows, _table(rows, "results"))
 
 
@@ -439,9 +499,7 @@ def compare(results, *, baseline=None, tolerance=1e-9, where=None, group_by=None
         `change`, which is "same" if they differ by `tolerance` at most.
     group_by: columns; then a row per group has counts, medians and ranges.
     """
-    if isinstance(tolerance, (str, bytes)) or not hasattr(tolerance, "__float__") or not float(tolerance) >= 0:
-        raise InputError(f"tolerance: {tolerance!r:.60} is not valid; expected a number from 0")
-    tolerance = float(tolerance)
+    tolerance = _number("tolerance", tolerance)
     if baseline is not None and group_by is not None:
         raise InputError("group_by: excludes baseline")
     rows = _thinwire.load(_paths(results), _conditions(where))
@@ -450,7 +508,7 @@ def compare(results, *, baseline=None, tolerance=1e-9, where=None, group_by=None
         frame = _frame(rows.against(before, tolerance))
         return frame.drop(columns="settings")
     if group_by is not None:
-        return _frame(rows.groups([group_by] if isinstance(group_by, str) else list(group_by)))
+        return _frame(rows.groups(_names("group_by", group_by)))
     return _table(rows, "results", tolerance)
 
 
@@ -466,8 +524,8 @@ def recommend(model, *, schemes=(), crossovers=True, most_ranks=1024, density_of
     simulations at once.
     Returns a Recommendation: data frames `candidates`, `crossovers` and `assumptions`.
     """
-    if density_of not in ("rank", "sum"):
-        raise InputError(f"density_of: {density_of!r} is not valid; expected 'rank' or 'sum'")
+    if not isinstance(density_of, str) or density_of not in ("rank", "sum"):
+        raise InputError(f"density_of: {_shown(density_of)} is not valid; expected 'rank' or 'sum'")
     if "scheme" in settings:
         raise InputError("scheme: the candidates are 'schemes'")
     workload = settings.pop("workload", {})
@@ -476,16 +534,11 @@ def recommend(model, *, schemes=(), crossovers=True, most_ranks=1024, density_of
     if "model" in workload:
         raise InputError("workload.model: it is the first argument; leave it out")
     workload = {**workload, "model": _path("model", model)}
-    try:
-        state_bytes = float(state_bytes)
-    except (TypeError, ValueError):
-        raise InputError(f"state_bytes: expected a finite number from 0, not {state_bytes!r:.60}") from None
+    state_bytes = _number("state_bytes", state_bytes)
     for key in ("device", "batch", "staging"):
         if key in settings:
             workload[key] = settings.pop(key)
-    names = [schemes] if isinstance(schemes, (str, bytes)) else list(schemes)
-    if not all(isinstance(name, str) for name in names):
-        raise InputError(f"schemes: expected names of schemes, not {names!r:.60}")
+    names = _names("schemes", schemes)
     advice = _thinwire.recommend(_json_text(_given({**settings, "workload": workload})), names,
                                  _switch("crossovers", crossovers), _whole_number("most_ranks", most_ranks, 1),
                                  density_of == "sum", state_bytes, _whole_number("jobs", jobs, 1))

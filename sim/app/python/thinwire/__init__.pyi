@@ -11,7 +11,7 @@ __version__: str
 class InputError(ValueError): ...
 
 class SimulationError(RuntimeError):
-    results: pandas.DataFrame
+    results: Results
 
 class Results(pandas.DataFrame): ...
 
@@ -21,7 +21,9 @@ class Recommendation(NamedTuple):
     assumptions: pandas.DataFrame
 
 def run(config: Union[_Path, Mapping[str, Any], None] = ..., *, table: _Table = ..., output: Optional[_Path] = ...,
-        memory_limit_mib: Optional[float] = ..., verbose: bool = ..., **settings: Any) -> Results: ...
+        jobs: Optional[int] = ..., time_limit_s: Optional[float] = ..., memory_limit_mib: Optional[float] = ...,
+        progress: Optional[Callable[[int, int, float], object]] = ..., verbose: bool = ...,
+        **settings: Any) -> Results: ...
 def sweep(config: Union[_Path, Mapping[str, Any]], output: Optional[_Path] = ..., *, jobs: Optional[int] = ...,
           force: bool = ..., time_limit_s: Optional[float] = ..., memory_limit_mib: Optional[float] = ...,
           progress: Optional[Callable[[int, int, float], object]] = ...) -> Results: ...
