@@ -80,7 +80,7 @@ class Serial {
   Serial(const Point& point, float rate, float momentum)
       : rate_(rate),
         momentum_(momentum),
-        info_(algorithms::find_scheme(point.scheme)),
+        info_(*point.scheme),
         shared_(4096),
         setup_{.ranks = point.ranks,
                .space = point.space,

@@ -51,7 +51,7 @@ struct Clock {
     parts.communication += more.communication;
   }
   [[nodiscard]] Json json(const Point& point) const {
-    return {{"network", point.network},
+    return {{"network", point.network->name},
             {"platform", point.platform.empty() ? Json() : Json(point.platform)},
             {"time_s", parts.total().value()},
             {"computation_s", parts.computation.value()},

@@ -262,10 +262,10 @@ void check_machines(const Scale& scale, const std::vector<Point>& points) {
 
 std::string place_text(const Point& point) {
   if (point.platform.empty()) {
-    return fmt::format("{} ({:g} s + {:g} s/word)", point.network, point.machine.alpha.value(),
-                       point.machine.beta_per_word.value());
+    return fmt::format("{} ({:g} s + {:g} s/word)", point.network->name,
+                       point.machine.alpha.value(), point.machine.beta_per_word.value());
   }
-  return fmt::format("{} {}", point.network, point.platform);
+  return fmt::format("{} {}", point.network->name, point.platform);
 }
 
 /// A training that has ended, and its times to the target, by place; null where it was not reached.
@@ -276,7 +276,7 @@ struct Ended {
 
 std::string name_of(const TrainSettings& settings) {
   const Point& point = settings.trainer.points.front();
-  return fmt::format("{}, {}, P = {}, seed {}", settings.model, point.scheme, point.ranks,
+  return fmt::format("{}, {}, P = {}, seed {}", settings.model, point.scheme->name, point.ranks,
                      point.seed);
 }
 
@@ -330,7 +330,7 @@ void print_times(const std::vector<Ended>& all, double target) {
       Point point = ended.settings.trainer.points[at];
       point.seed = 0;
       const auto [found, added] = known.emplace(to_json(point).dump(), groups.size());
-      if (added) groups.push_back({point.scheme, point.ranks, place_text(point)});
+      if (added) groups.push_back({point.scheme->name, point.ranks, place_text(point)});
       Group& group = groups[found->second];
       ++group.trainings;
       if (!ended.times.at(at).is_null()) group.times.push_back(ended.times.at(at));

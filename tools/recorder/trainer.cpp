@@ -6,8 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include "algorithms/registry.hpp"
-#include "sim/app/plan/network_info.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/machine/networks/common/complaints.hpp"
 
@@ -16,18 +14,18 @@ namespace thinwire::recorder {
 namespace {
 
 void check_place(const plan::Point& point) {
-  const algorithms::SchemeInfo& info = algorithms::find_scheme(point.scheme);
+  const algorithms::SchemeInfo& info = *point.scheme;
   if (info.collective_kind != algorithms::Collective::allreduce) {
     throw InputError(
         fmt::format("/scheme: '{}' is of the collective {}; a training needs an "
                     "allreduce",
                     info.name, name_of(info.collective_kind)));
   }
-  if (!plan::find_network(point.network).has_clock) {
+  if (!point.network->has_clock) {
     throw InputError(
         fmt::format("/network: {} has no clock, and a training takes time; take "
                     "alphabeta, links or smpi",
-                    point.network));
+                    point.network->name));
   }
   if (const auto reason = restriction_of(point)) throw InputError("/scheme: " + *reason);
 }
@@ -144,14 +142,14 @@ Trainer::Trainer(Model& model, TrainerSettings settings)
   for (plan::Point point : settings_.points) {
     check_place(point);
     point.input.start_up = true;  // a training begins here: nothing has settled before
-    networks_.push_back(plan::find_network(point.network).make(point, false));
+    networks_.push_back(point.network->make(point, false));
     const auto add = [&](std::vector<std::unique_ptr<Place>>& places) {
       places.push_back(std::make_unique<Place>(point, networks_.back(), settings_.work));
     };
     add(places_);
     if (settings_.warm_up == 0) continue;
     point.scheme = kWarmUpScheme;
-    point.options = algorithms::Options(algorithms::find_scheme(point.scheme).options, {}).all();
+    point.options = algorithms::Options(point.scheme->options, {}).all();
     add(warm_up_);
   }
 }
@@ -201,7 +199,7 @@ TrainerStep Trainer::step(int iteration, bool measured) {
     if (!place->agrees_with(first)) {
       throw SimulationError(fmt::format(
           "in iteration {} the sum of {} depends on the network; train on each network alone",
-          iteration, place->point().scheme));
+          iteration, place->point().scheme->name));
     }
   }
   step.selection = first.selection();

@@ -15,7 +15,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "algorithms/registry.hpp"
 #include "sim/app/plan/approximate.hpp"
 #include "sim/app/report/tables/benchmark_text.hpp"
 #include "sim/app/report/tables/groups.hpp"
@@ -248,8 +247,8 @@ std::string name_of(const plan::Point& point) {
   const plan::Input& input = point.input;
   const std::string& source = input.trace.empty() ? input.profile : input.trace;
   return fmt::format(
-      "{} on {} ranks{}{}{}", point.scheme, point.ranks, source.empty() ? "" : ", " + source,
-      point.network == "alphabeta" ? "" : ", " + point.network,
+      "{} on {} ranks{}{}{}", point.scheme->name, point.ranks, source.empty() ? "" : ", " + source,
+      point.network == "alphabeta" ? "" : ", " + point.network->name,
       (point.platform.empty() ? "" : ", " + point.platform) + (point.packets ? ", packets" : ""));
 }
 
@@ -463,8 +462,8 @@ std::vector<results::Row> rows_where(std::vector<results::Row> rows,
 
 void say_repeated(std::size_t left_out, const std::vector<plan::Point>& others) {
   if (left_out == 0) return;
-  const bool dense = std::ranges::any_of(
-      others, [](const plan::Point& point) { return algorithms::find_scheme(point.scheme).dense; });
+  const bool dense =
+      std::ranges::any_of(others, [](const plan::Point& point) { return point.scheme->dense; });
   say("points that are given more than once run once: {} left out{}", left_out,
       dense ? " (dense schemes read no density)" : "");
 }
@@ -484,7 +483,7 @@ void note(const std::vector<results::Row>& rows, bool (*has)(const results::Row&
   std::size_t count = 0;
   for (const results::Row& row : rows) {
     if (!has(row)) continue;
-    schemes.insert(row.point.scheme);
+    schemes.insert(row.point.scheme->name);
     ++count;
   }
   if (count == 0) return;

@@ -91,7 +91,7 @@ Names given_to(const std::string& option, const Names& words) {
 std::vector<algorithms::OptionInfo> scheme_options(const Names& words) {
   Names schemes = given_to("--scheme", words);
   if (schemes.empty() && !given_to("--config", words).empty()) return algorithms::all_options();
-  if (schemes.empty()) schemes.push_back(plan::Point().scheme);
+  if (schemes.empty()) schemes.push_back(plan::Point().scheme->name);
   std::vector<algorithms::OptionInfo> options;
   for (const std::string& scheme : schemes) {
     try {

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/registry.hpp"
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
 #include "sim/app/plan/config.hpp"
@@ -92,10 +91,10 @@ Json record_of(const studies::JobTimes& times) {
   return {{"schema", "concurrent/1"},
           {"kind", "job"},
           {"job", times.job.name},
-          {"scheme", point.scheme},
+          {"scheme", point.scheme->name},
           {"ranks", point.ranks},
           {"components", point.space.components},
-          {"k", algorithms::find_scheme(point.scheme).dense ? Json() : Json(point.k)},
+          {"k", point.scheme->dense ? Json() : Json(point.k)},
           {"platform", point.platform},
           {"placement", point.placement},
           {"first_host", times.hosts.front()},

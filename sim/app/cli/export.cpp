@@ -9,7 +9,6 @@
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
 #include "sim/app/cli/replay.hpp"
-#include "sim/app/plan/network_info.hpp"
 #include "sim/app/run/simulation.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
@@ -55,12 +54,12 @@ int run(const ExportFlags& flags) {
     write_text(wanted.goal, schedules::to_goal(schedule, eager, Seconds(wanted.unit)));
   }
   if (!wanted.chakra.empty()) {
-    std::string name = point.scheme;
+    std::string name = point.scheme->name;
     std::replace(name.begin(), name.end(), '+', '_');
     schedules::write_chakra(schedule, eager, wanted.chakra, name);
   }
   const schedules::ScheduleTotals totals = schedules::totals_of(schedule);
-  const std::string time = plan::find_network(point.network).has_clock
+  const std::string time = point.network->has_clock
                                ? fmt::format("simulated time {:.9g} s", outcome.time().value())
                                : fmt::format("{} steps", outcome.steps);
   say("{}: iteration {}, {} messages of {} bytes in all, {:.6g} s of local work, {}",

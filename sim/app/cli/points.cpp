@@ -99,9 +99,9 @@ Asked asked_of(const std::string& config, const Json& given,
     const plan::Plan one = plan::resolve(std::move(request));
     usage.add(one);
     const plan::Selection selection = one.selection();
-    if (selection.is_rounded() && !one.scheme().dense) {
+    if (selection.is_rounded() && !one.point().scheme->dense) {
       say("note: {}: k is {} instead of {}, a multiple of the granule of {} components",
-          one.scheme().name, selection.k, selection.asked, one.point().space.granule);
+          one.point().scheme->name, selection.k, selection.asked, one.point().space.granule);
     }
     if (known.insert(what_is_read(one.point())).second) asked.points.push_back(one.point());
   }

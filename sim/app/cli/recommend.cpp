@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/registry.hpp"
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
 #include "sim/app/cli/progress.hpp"
@@ -121,11 +120,11 @@ std::string advice_text(const studies::Recommendation& result) {
     if (!candidate.row.outcome || candidate.is_advisable()) continue;
     if (results::selects_far_from_k(candidate.row)) continue;
     if (advice != nullptr && time_of(candidate) > time_of(*advice)) continue;
-    text += fmt::format("not advised: {}, {:.4g} s: {}\n", candidate.row.point.scheme,
+    text += fmt::format("not advised: {}, {:.4g} s: {}\n", candidate.row.point.scheme->name,
                         time_of(candidate), objection_to(candidate));
   }
   if (advice == nullptr) return text + "no recommendation\n";
-  std::string line = fmt::format("recommended: {}", advice->row.point.scheme);
+  std::string line = fmt::format("recommended: {}", advice->row.point.scheme->name);
   for (const studies::Candidate& candidate : result.ranked) {
     const bool exact = candidate.convergence.convergence == algorithms::Convergence::exact;
     if (!exact || !candidate.is_advisable()) continue;
@@ -134,11 +133,12 @@ std::string advice_text(const studies::Recommendation& result) {
           result.ranked, [](const studies::Candidate& one) { return one.is_advisable(); });
       if (&first != advice) {
         line += fmt::format(", with the dense sum; {} is only {:.2g}% faster",
-                            first.row.point.scheme, 100 * (time_of(*advice) / time_of(first) - 1));
+                            first.row.point.scheme->name,
+                            100 * (time_of(*advice) / time_of(first) - 1));
       }
     } else {
       line += fmt::format(", {:.3g} times as fast as {}, the fastest with the dense sum",
-                          time_of(candidate) / time_of(*advice), candidate.row.point.scheme);
+                          time_of(candidate) / time_of(*advice), candidate.row.point.scheme->name);
     }
     break;
   }
@@ -215,7 +215,7 @@ bool add_rules(studies::RulesOf library, const RecommendFlags& flags, const std:
   }
   const std::vector<studies::LibraryRule> rules = studies::rules_of(library, rows);
   const std::string origin =
-      fmt::format("simulated by Thinwire {} on the network {}{}", version(), any.network,
+      fmt::format("simulated by Thinwire {} on the network {}{}", version(), any.network->name,
                   any.platform.empty() ? "" : ", platform " + any.platform);
   const bool nccl = library == studies::RulesOf::nccl;
   write_text(file, nccl ? studies::nccl_tuner_text(rules, origin)

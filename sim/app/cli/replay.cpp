@@ -38,20 +38,23 @@ void check_setting(const std::string& path, const std::string& flag) {
       "{}: a schedule does not read it: the file says what the ranks do; leave it out", flag));
 }
 
+constexpr const char* kEager = "machine.eager_bytes";
+
 /// Whether a network knows eager messages. Elsewhere the replay does.
-bool knows_eager(const Json& network) { return network == "links" || network == "alphabeta"; }
+bool knows_eager(const plan::NetworkInfo& network) {
+  return plan::setting_at(kEager).networks.has(network.id);
+}
 
 /// The eager limits that are given, taken out of `given` and `settings`, where one of the networks
 /// does not know eager messages and would refuse them. Otherwise none.
 std::vector<Bytes> take_eager(Json& given, std::vector<std::string>& settings) {
-  static constexpr const char* kEager = "machine.eager_bytes";
   Json networks = given.contains("network") ? given.at("network") : Json();
   for (const std::string& setting : settings) {
     if (setting.starts_with("network=")) networks = setting.substr(8);
   }
   if (!networks.is_array()) networks = Json::array({networks});
   const auto refuses = [](const Json& network) {
-    return !network.is_null() && !knows_eager(network);
+    return !network.is_null() && !knows_eager(plan::find_network(network.get<std::string>()));
   };
   if (std::ranges::none_of(networks, refuses)) return {};
   Json value;
@@ -85,19 +88,19 @@ Json replay(const plan::Point& point, const schedules::ReadSchedule& schedule, B
             const CollectiveSchemes& schemes, bool verbose) {
   const auto network = std::make_shared<run::ReadyNetwork>();
   ChildProcess child(
-      {.subject = point.platform.empty() ? point.network : point.platform,
+      {.subject = point.platform.empty() ? point.network->name : point.platform,
        .prepare = [&] { *network = run::make_network(point, verbose); },
        .run =
            [&] {
              TraceCollectives collectives(point, network->machine, schemes);
              const RunReport report = network->network->run(
                  point.ranks,
-                 schedules::replay_of(
-                     schedule, {.eager_here = knows_eager(Json(point.network)) ? Bytes(0) : eager,
-                                .collective = [&](Communicator& group,
-                                                  const schedules::CollectiveCall& call) {
-                                  return collectives.run(group, call);
-                                }}));
+                 schedules::replay_of(schedule,
+                                      {.eager_here = knows_eager(*point.network) ? Bytes(0) : eager,
+                                       .collective = [&](Communicator& group,
+                                                         const schedules::CollectiveCall& call) {
+                                         return collectives.run(group, call);
+                                       }}));
              const double time = report.makespan().value();
              if (!std::isfinite(time)) networks::throw_time_overflow();
              return Json{{"time_s", time}, {"steps", report.steps()}}.dump();
@@ -133,7 +136,7 @@ std::vector<std::pair<plan::Point, Bytes>> runs_of(const std::vector<plan::Point
     const Bytes of_point = is_given ? point.machine.host.eager : schedule.eager;
     for (const Bytes eager : limits.empty() ? std::vector{of_point} : limits) {
       runs.emplace_back(point, eager);
-      if (knows_eager(Json(point.network))) runs.back().first.machine.host.eager = eager;
+      if (knows_eager(*point.network)) runs.back().first.machine.host.eager = eager;
       if (checked.insert(eager).second) schedules::check_progress(schedule, eager);
     }
   }
@@ -145,7 +148,7 @@ Json replay_record(const schedules::ReadSchedule& schedule, const schedules::Sch
                    const plan::Point& point, Bytes eager) {
   return {{"schema", "replay/1"},
           {"schedule", schedule.origin},
-          {"network", point.network},
+          {"network", point.network->name},
           {"platform", point.platform.empty() ? Json() : Json(point.platform)},
           {"ranks", schedule.ops.size()},
           {"eager_bytes", eager == schedules::kAllEager ? Json() : Json(eager.value())},
@@ -241,7 +244,7 @@ int run_schedule(const ScheduleFlags& flags, const Json& all_given,
   for (const auto& [point, eager] : runs_of(points, limits, is_given, schedule)) {
     const Json result = replay(point, schedule, eager, schemes, verbose);
     Json record = replay_record(schedule, totals, point, eager);
-    const bool clock = plan::find_network(point.network).has_clock;
+    const bool clock = point.network->has_clock;
     record["time_s"] = clock ? result.at("time_s") : Json();
     record["steps"] = clock ? Json() : result.at("steps");
     records.push_back(std::move(record));

@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "algorithms/registry.hpp"
 #include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
 #include "sim/app/cli/replay.hpp"
@@ -84,7 +83,7 @@ std::string selection_text(const results::Row& row) {
   for (const auto& [name, kind] : algorithms::kWorkKinds) {
     work.push_back(fmt::format("{} {}", name, selection.work.*kind));
   }
-  const bool together = algorithms::find_scheme(row.point.scheme).selects_together;
+  const bool together = row.point.scheme->selects_together;
   return fmt::format(
       "selected by {} of {} ranks: {} a rank, {} in all, {:+.2f}% from k = {}{}; most work of a "
       "rank: {}",

@@ -6,8 +6,6 @@
 #include <functional>
 
 #include "algorithms/collectives/hierarchical.hpp"
-#include "algorithms/registry.hpp"
-#include "sim/app/plan/network_info.hpp"
 #include "sim/core/base/errors.hpp"
 
 namespace thinwire::plan {
@@ -41,11 +39,12 @@ void check_represented_links(const Point& point, const Refuse& refuse) {
 }
 
 /// Refuses what is not alike for all ranks.
-void check_ranks(const Point& point, const algorithms::SchemeInfo& scheme, const Refuse& refuse) {
+void check_ranks(const Point& point, const Refuse& refuse) {
+  const algorithms::SchemeInfo& scheme = *point.scheme;
   const algorithms::StandIns& stand_ins = scheme.stand_ins;
   const int few = point.approximate;
-  if (find_network(point.network).clock_goes_on) {
-    refuse(fmt::format("all ranks run on {}; take links or alphabeta", point.network));
+  if (point.network->clock_goes_on) {
+    refuse(fmt::format("all ranks run on {}; take links or alphabeta", point.network->name));
   }
   if (few < 2 || point.ranks % few != 0) {
     refuse(fmt::format("{} ranks are not 2 or more that divide {}", few, point.ranks));
@@ -98,7 +97,7 @@ void check_ranks(const Point& point, const algorithms::SchemeInfo& scheme, const
 
 /// Refuses what does not repeat from chunk to chunk.
 void check_chunks(const Point& point, const Refuse& refuse) {
-  if (!find_network(point.network).has_clock) {
+  if (!point.network->has_clock) {
     refuse("a time is extrapolated from few chunks, and this network has no clock");
   }
   if (point.approximate < kLeastChunks) {
@@ -129,20 +128,18 @@ void check_chunks(const Point& point, const Refuse& refuse) {
 std::optional<networks::FewRanks> few_ranks_of(const Point& point) {
   if (point.few_ranks() == 0) return std::nullopt;
   // The same ranks run on all networks that a point needs.
-  const bool next_to_each_other = find_network(point.network).congests ||
-                                  algorithms::find_scheme(point.scheme).stand_ins.adds_in_nodes;
+  const bool next_to_each_other = point.network->congests || point.scheme->stand_ins.adds_in_nodes;
   using enum networks::FewRanks::Which;
   return networks::FewRanks{.ranks = point.ranks,
                             .running = point.few_ranks(),
                             .which = next_to_each_other ? first : spread};
 }
 
-void settle_approximation(Point& point, const algorithms::SchemeInfo& scheme) {
-  point.approximates_chunks = static_cast<bool>(scheme.stand_ins.pipeline);
+void settle_approximation(Point& point) {
+  point.approximates_chunks = static_cast<bool>(point.scheme->stand_ins.pipeline);
 }
 
-void check_approximation(const Point& point, const algorithms::SchemeInfo& scheme,
-                         const std::string& origin) {
+void check_approximation(const Point& point, const std::string& origin) {
   if (point.approximate == 0) return;
   const auto refuse = [&](const std::string& why) {
     throw InputError(fmt::format("{}: /approximate: {}", origin, why));
@@ -150,12 +147,12 @@ void check_approximation(const Point& point, const algorithms::SchemeInfo& schem
   if (point.approximates_chunks) {
     check_chunks(point, refuse);
   } else {
-    check_ranks(point, scheme, refuse);
+    check_ranks(point, refuse);
   }
 }
 
-void check_whole_nodes(const Point& point, const algorithms::SchemeInfo& scheme,
-                       const algorithms::Options& options, int known_node) {
+void check_whole_nodes(const Point& point, const algorithms::Options& options, int known_node) {
+  const algorithms::SchemeInfo& scheme = *point.scheme;
   if (point.few_ranks() == 0 || !scheme.stand_ins.adds_in_nodes) return;
   const int node = algorithms::nodes_of(options, point.ranks, known_node).size;
   constexpr int kLeastNodes = 8;
@@ -173,7 +170,7 @@ void check_whole_nodes(const Point& point, const algorithms::SchemeInfo& scheme,
 bool represents_unequal_parts(const Point& point) {
   using algorithms::UnevenParts;
   if (point.few_ranks() == 0) return false;
-  const algorithms::StandIns& stand_ins = algorithms::find_scheme(point.scheme).stand_ins;
+  const algorithms::StandIns& stand_ins = point.scheme->stand_ins;
   return stand_ins.adds_in_nodes || stand_ins.uneven_parts == UnevenParts::sent_and_gathered ||
          (stand_ins.uneven_parts == UnevenParts::sent && point.few_ranks() < kManyForParts);
 }

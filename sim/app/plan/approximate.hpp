@@ -13,14 +13,12 @@ namespace thinwire::plan {
 /// The ranks that stand for all; nothing if all run.
 [[nodiscard]] std::optional<networks::FewRanks> few_ranks_of(const Point& point);
 /// Says whether the point's `approximate` counts ranks or chunks of its scheme.
-void settle_approximation(Point& point, const algorithms::SchemeInfo& scheme);
+void settle_approximation(Point& point);
 /// Throws InputError, which begins with `origin`, if the point has ranks or chunks that cannot stand
 /// for all. What the platform says is checked when it is run (links/symmetry.hpp).
-void check_approximation(const Point& point, const algorithms::SchemeInfo& scheme,
-                         const std::string& origin);
+void check_approximation(const Point& point, const std::string& origin);
 /// The same once the ranks of a node are known (SchemeSetup::node), for schemes that add in nodes.
-void check_whole_nodes(const Point& point, const algorithms::SchemeInfo& scheme,
-                       const algorithms::Options& options, int known_node);
+void check_whole_nodes(const Point& point, const algorithms::Options& options, int known_node);
 /// Whether few ranks stand for all of a scheme that gathers unequal parts for most of its time, or
 /// adds them in nodes, or fewer than 64 for one that sends them. The error is then larger than of
 /// others (docs/approximate.md).

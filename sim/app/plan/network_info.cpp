@@ -50,12 +50,10 @@ const std::vector<NetworkInfo>& all_networks() {
 }
 
 const NetworkInfo& find_network(std::string_view name) {
-  std::vector<std::string> names;
-  for (const NetworkInfo& network : all_networks()) {
-    if (network.name == name) return network;
-    names.push_back(network.name);
-  }
-  throw InputError(fmt::format("unknown network '{}'{}", excerpt(name), did_you_mean(name, names)));
+  const auto found = std::ranges::find(all_networks(), name, &NetworkInfo::name);
+  if (found != all_networks().end()) return *found;
+  throw InputError(
+      fmt::format("unknown network '{}'{}", excerpt(name), did_you_mean(name, names_of({}))));
 }
 
 }  // namespace thinwire::plan

@@ -16,6 +16,7 @@
 #include "sim/app/plan/complaints.hpp"
 #include "sim/app/plan/config.hpp"
 #include "sim/app/plan/rules.hpp"
+#include "sim/app/plan/setting_members.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/kept_files.hpp"
 #include "sim/machine/workloads/device.hpp"
@@ -66,19 +67,18 @@ class Resolving {
     }
     if (readable_) take_options();
     check_circumstances();
-    const Facts facts{request_, point_, *scheme_, *network_};
+    const Facts facts{request_, point_};
     for (const Rule& rule : rules()) {
       if (rule.applies(facts)) complaints_.add(rule.complaint(facts));
     }
     if (!readable_) complaints_.check();
     Selection selection;
-    complaints_.attempt(
-        [&] { selection = settle_selection(point_, request_, *scheme_, density_); });
-    settle_approximation(point_, *scheme_);
-    complaints_.attempt([&] { check_approximation(point_, *scheme_, request_.where()); });
+    complaints_.attempt([&] { selection = settle_selection(point_, request_, density_); });
+    settle_approximation(point_);
+    complaints_.attempt([&] { check_approximation(point_, request_.where()); });
     complaints_.check();
     note_what_is_idle();
-    return {std::move(point_), *scheme_, *network_, selection, std::move(given_)};
+    return {std::move(point_), selection, std::move(given_)};
   }
 
  private:
@@ -98,7 +98,7 @@ class Resolving {
   }
   template <class Value>
   void take(const char* path, Value& value) {
-    if (const Json* const given = request_.find(path)) value = given->get<Value>();
+    if (const Json* const given = request_.find(path)) plan::take(*given, value);
   }
   /// Gives what a model brings, unless the request gives it.
   void bring(const char* path, const Json& value) {
@@ -108,20 +108,18 @@ class Resolving {
 
   /// What decides which settings are read.
   void take_names() {
-    take("network", point_.network);
-    take("scheme", point_.scheme);
-    attempt("network", [&] { network_ = &find_network(point_.network); });
-    attempt("scheme", [&] { scheme_ = &algorithms::find_scheme(point_.scheme); });
+    attempt("network", [&] { take("network", point_.network); });
+    attempt("scheme", [&] { take("scheme", point_.scheme); });
     take("workload.model", point_.workload.model);
     take("input.trace", point_.input.trace);
     take("input.profile", point_.input.profile);
-    if (network_ != nullptr && network_->platform != PlatformUse::none) {
+    if (point_.network->platform != PlatformUse::none) {
       take("platform", point_.platform);
       take_default_platform();
     }
   }
   void take_default_platform() {
-    if (network_->platform == PlatformUse::needed && point_.platform.empty()) {
+    if (point_.network->platform == PlatformUse::needed && point_.platform.empty()) {
       point_.platform = kDefaultPlatform;
     }
   }
@@ -191,9 +189,9 @@ class Resolving {
 
   /// Nothing if the run has a place for the setting; empty if nobody need be told why not.
   std::optional<std::string> why_left_out(const Setting& setting, const Json& value) {
-    if (!setting.networks.has(network_->id)) {
+    if (!setting.networks.has(point_.network->id)) {
       if (is_default(setting, value)) return "";
-      return fmt::format("the network {} does not read it; {} {}", network_->name,
+      return fmt::format("the network {} does not read it; {} {}", point_.network->name,
                          setting.readers(), setting.networks.size() == 1 ? "does" : "do");
     }
     for (const Circumstance* const circumstance : setting.when) {
@@ -243,7 +241,7 @@ class Resolving {
         return point_.options.contains(option.name);
       };
       if (request_.has("components") && has_selection() &&
-          std::ranges::all_of(scheme_->options, is_given)) {
+          std::ranges::all_of(point_.scheme->options, is_given)) {
         return;
       }
       static KeptFiles<traces::Profile> profiles(traces::read_profile);
@@ -259,7 +257,7 @@ class Resolving {
   void take_options() {
     std::erase_if(point_.options, [&](const auto& option) {
       const std::string path = "options." + option.first;
-      if (algorithms::has_option(scheme_->options, option.first)) {
+      if (algorithms::has_option(point_.scheme->options, option.first)) {
         note(path);
         return false;
       }
@@ -271,14 +269,15 @@ class Resolving {
     });
     for (const DefaultOptions* const options : {&options_of_model_, &options_of_profile_}) {
       for (const auto& [name, value] : options->values) {
-        if (algorithms::has_option(scheme_->options, name)) point_.options.try_emplace(name, value);
+        if (algorithms::has_option(point_.scheme->options, name))
+          point_.options.try_emplace(name, value);
       }
     }
     try {
-      point_.options = algorithms::Options(scheme_->options, point_.options).all();
+      point_.options = algorithms::Options(point_.scheme->options, point_.options).all();
     } catch (const InputError& error) {
-      complaints_.add(fmt::format("{}: /options: scheme {}: {}", request_.where(), point_.scheme,
-                                  error.what()));
+      complaints_.add(fmt::format("{}: /options: scheme {}: {}", request_.where(),
+                                  point_.scheme->name, error.what()));
       readable_ = false;
     }
   }
@@ -296,11 +295,11 @@ class Resolving {
 
   /// Notes what is read and changes nothing all the same; defaults ask for nothing.
   void note_what_is_idle() {
-    const algorithms::Options options(scheme_->options, point_.options);
+    const algorithms::Options options(point_.scheme->options, point_.options);
     const algorithms::OptionUse use{.options = options,
                                     .ranks = point_.ranks,
                                     .n = point_.space.components,
-                                    .values = looks_at_values(point_, *scheme_),
+                                    .values = looks_at_values(point_),
                                     .start_up = point_.input.start_up};
     for (Given& given : given_) {
       if (given.use == Use::left_out) continue;
@@ -315,7 +314,8 @@ class Resolving {
 
   void judge_option(Given& given, const algorithms::OptionUse& use) const {
     const std::string name = given.path.substr(given.path.find('.') + 1);
-    const auto info = std::ranges::find(scheme_->options, name, &algorithms::OptionInfo::name);
+    const auto info =
+        std::ranges::find(point_.scheme->options, name, &algorithms::OptionInfo::name);
     if (use.options.all().at(name) == info->fallback) {
       given.use = Use::standard;
     } else if (info->idle) {
@@ -331,7 +331,7 @@ class Resolving {
       return;
     }
     const auto failing = std::ranges::find_if(setting.when, [&](const Circumstance* circumstance) {
-      return !circumstance->chosen && !holds(*circumstance, point_, *scheme_);
+      return !circumstance->chosen && !holds(*circumstance, point_);
     });
     if (failing != setting.when.end()) given.why = text_of(**failing);
   }
@@ -340,8 +340,6 @@ class Resolving {
   Complaints complaints_;
   bool readable_ = true;  ///< so were all files and options, without which no value is settled
   Point point_;
-  const algorithms::SchemeInfo* scheme_ = nullptr;
-  const NetworkInfo* network_ = nullptr;
   double density_ = kDensity;
   std::optional<traces::TraceHeader> header_;
   DefaultOptions options_of_model_;
@@ -358,13 +356,8 @@ std::string Given::reason() const {
 
 std::string Given::complaint() const { return pointer_of(path) + ": " + reason(); }
 
-Plan::Plan(Point point, const algorithms::SchemeInfo& scheme, const NetworkInfo& network,
-           Selection selection, std::vector<Given> given)
-    : point_(std::move(point)),
-      scheme_(&scheme),
-      network_(&network),
-      selection_(selection),
-      given_(std::move(given)) {}
+Plan::Plan(Point point, Selection selection, std::vector<Given> given)
+    : point_(std::move(point)), selection_(selection), given_(std::move(given)) {}
 
 Plan resolve(Request request) { return Resolving(std::move(request)).plan(); }
 

@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/scheme.hpp"
-#include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/point.hpp"
 #include "sim/app/plan/request.hpp"
 #include "sim/app/plan/selection.hpp"
@@ -39,22 +37,15 @@ struct Given {
 
 class Plan {
  public:
-  Plan(Point point, const algorithms::SchemeInfo& scheme, const NetworkInfo& network,
-       Selection selection, std::vector<Given> given);
+  Plan(Point point, Selection selection, std::vector<Given> given);
 
   [[nodiscard]] const Point& point() const { return point_; }
-  [[nodiscard]] const algorithms::SchemeInfo& scheme() const { return *scheme_; }
-  [[nodiscard]] const NetworkInfo& network() const { return *network_; }
-  /// Name or path; empty: none.
-  [[nodiscard]] const std::string& platform() const { return point_.platform; }
   [[nodiscard]] Selection selection() const { return selection_; }
   /// What was given by a config, a grid or flags; of a complete point only what is left out.
   [[nodiscard]] const std::vector<Given>& given() const { return given_; }
 
  private:
   Point point_;
-  const algorithms::SchemeInfo* scheme_;
-  const NetworkInfo* network_;
   Selection selection_;
   std::vector<Given> given_;
 };

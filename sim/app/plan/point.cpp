@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "algorithms/registry.hpp"
 #include "sim/app/plan/config.hpp"
 #include "sim/core/base/code_file.hpp"
 #include "sim/core/base/errors.hpp"
@@ -74,7 +73,7 @@ Json computation_of(const Point& point) {
     return settings;
   }();
   Json json = config_of(point, computing);
-  if (algorithms::find_scheme(point.scheme).dense) {
+  if (point.scheme->dense) {
     for (const char* of_selection : {"k", "input", "seed", "iterations"}) json.erase(of_selection);
   }
   return json;
@@ -82,7 +81,7 @@ Json computation_of(const Point& point) {
 
 std::string what_is_read(const Point& point) {
   Json json = to_json(point);
-  if (algorithms::find_scheme(point.scheme).dense) json.erase("k");
+  if (point.scheme->dense) json.erase("k");
   return json.dump();
 }
 
@@ -104,7 +103,7 @@ std::string key_of(const Point& point) {
 }
 
 std::optional<std::string> restriction_of(const Point& point) {
-  return algorithms::find_scheme(point.scheme).restriction(point.ranks, point.space.components);
+  return point.scheme->restriction(point.ranks, point.space.components);
 }
 
 }  // namespace thinwire::plan

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "algorithms/scheme.hpp"
+#include "sim/app/plan/entry.hpp"
 #include "sim/core/base/json.hpp"
 #include "sim/core/base/units.hpp"
 #include "sim/core/gradient/space.hpp"
@@ -97,10 +98,10 @@ struct Record {
 
 /// One simulation, as the user describes it.
 struct Point {
-  std::string scheme = "oktopk";
+  SchemeEntry scheme = "oktopk";
   std::map<std::string, algorithms::OptionValue>
       options;  ///< all options of the scheme, with their defaults
-  std::string network = "alphabeta";
+  NetworkEntry network = "alphabeta";
   Machine machine;
   /// Name of a shipped platform or path of an XML file; empty: none. With a platform, the α-β
   /// machine takes its end-to-end α and β from it.

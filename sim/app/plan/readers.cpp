@@ -10,9 +10,9 @@ namespace thinwire::plan {
 
 using algorithms::SchemeInfo;
 
-bool looks_at_values(const Point& point, const SchemeInfo& scheme) {
-  return !scheme.dense || find_network(point.network).is_real ||
-         (scheme.approximate && point.error_feedback);
+bool looks_at_values(const Point& point) {
+  return !point.scheme->dense || point.network->is_real ||
+         (point.scheme->approximate && point.error_feedback);
 }
 
 bool network_draws(const Point& point) {
@@ -35,9 +35,9 @@ bool limits_destinations(const Point& point) {
   return host.limits_destinations(point.ranks) && host.destinations < point.ranks - 1;
 }
 
-bool draws(const Point& point, const SchemeInfo& scheme) {
-  const bool draws_values = looks_at_values(point, scheme) && point.input.trace.empty();
-  return draws_values || scheme.draws || point.stragglers.any() || network_draws(point);
+bool draws(const Point& point) {
+  const bool draws_values = looks_at_values(point) && point.input.trace.empty();
+  return draws_values || point.scheme->draws || point.stragglers.any() || network_draws(point);
 }
 
 }  // namespace
@@ -134,17 +134,16 @@ constinit const Circumstance kSlowsRanks{
         "stragglers.factor"};
 
 constinit const Circumstance kOfValues{
+    .on = looks_at_values,
     .of_scheme = [](const SchemeInfo& scheme) { return !scheme.dense; },
-    .of_both = looks_at_values,
     .otherwise =
         "dense schemes send every component, whatever its value; leave it out, or add a "
         "sparse scheme",
     .readers = "runs of sparse schemes"};
 
 constinit const Circumstance kOfScale{
+    .on = [](const Point& p) { return !p.scheme->independent_iterations || p.error_feedback; },
     .of_scheme = [](const SchemeInfo& s) { return !s.dense && !s.independent_iterations; },
-    .of_both = [](const Point& p,
-                  const SchemeInfo& s) { return !s.independent_iterations || p.error_feedback; },
     .otherwise =
         "it moves the scale of all gradients of an iteration alike, and the schemes here "
         "keep no threshold from one iteration to the next; leave it out, or add one that "
@@ -157,8 +156,8 @@ constinit const Circumstance kOfEntries{
         "false"};
 
 constinit const Circumstance kOfDraws{
+    .on = draws,
     .of_scheme = [](const SchemeInfo& scheme) { return scheme.draws; },
-    .of_both = draws,
     .otherwise =
         "nothing that is drawn at random changes a result: dense schemes send every "
         "component, a trace has recorded values, of which only some schemes draw ({}), and "
@@ -188,7 +187,7 @@ constinit const Circumstance kOfIndexes{
     .otherwise = "dense schemes send no indexes; leave it out, or add a sparse scheme"};
 
 constinit const Circumstance kOfTime{
-    .on = [](const Point& point) { return find_network(point.network).has_clock; },
+    .on = [](const Point& point) { return point.network->has_clock; },
     .otherwise = "the network has no clock; leave it out"};
 
 constinit const Circumstance kOfCalls{.of_scheme = [](const SchemeInfo&) { return true; }};
@@ -233,15 +232,14 @@ constinit const Circumstance kOfTensors{
     .of_scheme = [](const SchemeInfo& scheme) { return scheme.takes_tensors; },
     .otherwise = "no scheme here looks at tensors; leave it out, or add one that does ({})"};
 
-bool holds(const Circumstance& circumstance, const Point& point, const SchemeInfo& scheme) {
-  if (circumstance.on != nullptr) return circumstance.on(point);
-  if (circumstance.of_both != nullptr) return circumstance.of_both(point, scheme);
-  return circumstance.of_scheme(scheme);
+bool holds(const Circumstance& circumstance, const Point& point) {
+  return circumstance.on != nullptr ? circumstance.on(point)
+                                    : circumstance.of_scheme(*point.scheme);
 }
 
 bool has_place_for(NetworkSet networks, const std::vector<const Circumstance*>& when,
                    const Point& point) {
-  return networks.has(find_network(point.network).id) &&
+  return networks.has(point.network->id) &&
          std::ranges::all_of(when, [&](const Circumstance* circumstance) {
            return !circumstance->chosen || circumstance->on(point);
          });

@@ -12,12 +12,12 @@
 
 namespace thinwire::plan {
 
-/// What must hold for a run to read a setting. One of the three functions says it.
+/// What must hold for a run to read a setting.
 struct Circumstance {
   bool (*on)(const Point& point) = nullptr;
-  /// Of a matter of schemes; beside `of_both`, the schemes whose runs read it in any case.
+  /// Without `on`, the scheme alone decides. Beside it, these are the schemes whose runs read the
+  /// setting in any case.
   bool (*of_scheme)(const algorithms::SchemeInfo& scheme) = nullptr;
-  bool (*of_both)(const Point& point, const algorithms::SchemeInfo& scheme) = nullptr;
   /// Why a run does not read the setting otherwise, and what to do; {} stands for the names of the
   /// schemes of `of_scheme`.
   const char* otherwise = "";
@@ -86,11 +86,10 @@ extern const Circumstance kOfTensors;
 [[nodiscard]] std::string schemes_with(const Circumstance& circumstance);
 /// `otherwise` with these names.
 [[nodiscard]] std::string text_of(const Circumstance& circumstance);
-[[nodiscard]] bool holds(const Circumstance& circumstance, const Point& point,
-                         const algorithms::SchemeInfo& scheme);
+[[nodiscard]] bool holds(const Circumstance& circumstance, const Point& point);
 
 /// Whether a result depends on the values of gradients, which are selected, sent, or kept.
-[[nodiscard]] bool looks_at_values(const Point& point, const algorithms::SchemeInfo& scheme);
+[[nodiscard]] bool looks_at_values(const Point& point);
 /// Whether the network draws at random: noise, routes, or what others send.
 [[nodiscard]] bool network_draws(const Point& point);
 

@@ -22,15 +22,15 @@ bool keeps_residual(const Facts& facts) {
 bool is_recorded(const Facts& facts) { return !facts.point.input.trace.empty(); }
 
 bool is_allreduce(const Facts& facts) {
-  return facts.scheme.collective_kind == algorithms::Collective::allreduce;
+  return facts.point.scheme->collective_kind == algorithms::Collective::allreduce;
 }
 std::string collective(const Facts& facts) {
-  return fmt::format("'{}' is of the collective {}", facts.scheme.name,
-                     name_of(facts.scheme.collective_kind));
+  return fmt::format("'{}' is of the collective {}", facts.point.scheme->name,
+                     name_of(facts.point.scheme->collective_kind));
 }
 
 bool has_wrong_precision(const Facts& facts) {
-  return facts.scheme.own_format && facts.point.space.precision != Precision{};
+  return facts.point.scheme->own_format && facts.point.space.precision != Precision{};
 }
 
 bool has_granule_of_trace(const Facts& facts) {
@@ -51,7 +51,7 @@ bool fetches_no_eager(const Facts& facts) {
 
 bool shakes_hands_at_once(const Facts& facts) {
   const Machine& machine = facts.point.machine;
-  return machine.host.handshake && facts.network.id == NetworkId::alphabeta &&
+  return machine.host.handshake && facts.point.network->id == NetworkId::alphabeta &&
          machine.latency == Seconds(0) && machine.host.latency == Seconds(0);
 }
 
@@ -94,12 +94,12 @@ const std::array kRules{
          "{}; 'error_feedback' needs an allreduce", collective},
     Rule{"gradient", has_wrong_precision,
          "the messages of {} have a format of their own; leave out 'value_bits' and 'index_bits'",
-         [](const Facts& f) { return f.scheme.name; }},
+         [](const Facts& f) { return f.point.scheme->name; }},
     Rule{"k", [](const Facts& f) { return f.request.has("k") && f.request.has("density"); },
          "give 'k' (-k) or 'density' (--density), not both"},
-    Rule{"network", [](const Facts& f) { return trains(f) && !f.network.has_clock; },
+    Rule{"network", [](const Facts& f) { return trains(f) && !f.point.network->has_clock; },
          "{} has no clock, and a training takes time",
-         [](const Facts& f) { return f.network.name; }},
+         [](const Facts& f) { return f.point.network->name; }},
     Rule{"iterations", [](const Facts& f) { return !trains(f) && f.point.iterations == 0; },
          "0 is for a workload; give 1 or more"},
     Rule{"error_feedback", [](const Facts& f) { return carries(f) && f.point.iterations == 0; },

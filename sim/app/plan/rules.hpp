@@ -6,7 +6,6 @@
 #include <string>
 
 #include "algorithms/scheme.hpp"
-#include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/point.hpp"
 #include "sim/app/plan/request.hpp"
 
@@ -16,8 +15,6 @@ namespace thinwire::plan {
 struct Facts {
   const Request& request;
   const Point& point;
-  const algorithms::SchemeInfo& scheme;
-  const NetworkInfo& network;
 };
 
 /// A contradiction: an error, whose pointer is that of `setting`.

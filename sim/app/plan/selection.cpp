@@ -38,7 +38,8 @@ std::int64_t granule_of_coordinates(const Point& point) {
 
 /// The smallest power of two for which the entries of all ranks fit, provided that a rank's
 /// selection keeps some entries for each region.
-std::int64_t automatic_granule(const Point& point, bool dense) {
+std::int64_t automatic_granule(const Point& point) {
+  const bool dense = point.scheme->dense;
   const auto held = static_cast<double>(dense ? point.space.components : point.k);
   std::int64_t granule = power_of_two_above(held * point.ranks / kCarriedEntries);
   if (!dense) {
@@ -68,7 +69,7 @@ void settle_tensors(Point& point, bool automatic, const std::string& origin) {
 }
 
 /// Settles how many components a carried coordinate stands for.
-void settle_granule(Point& point, const Request& request, bool dense) {
+void settle_granule(Point& point, const Request& request) {
   const std::string& where = request.where();
   const Json* const given = request.find("granule");
   const bool automatic = given == nullptr || given->is_string();
@@ -85,7 +86,7 @@ void settle_granule(Point& point, const Request& request, bool dense) {
                                    where, point.space.granule, point.space.components));
     }
   } else {
-    point.space.granule = point.input.trace.empty() ? automatic_granule(point, dense) : 1;
+    point.space.granule = point.input.trace.empty() ? automatic_granule(point) : 1;
   }
   settle_tensors(point, automatic, where);
   if (point.space.coordinates() > static_cast<std::int64_t>(UINT32_MAX)) {
@@ -98,8 +99,7 @@ void settle_granule(Point& point, const Request& request, bool dense) {
 
 }  // namespace
 
-Selection settle_selection(Point& point, const Request& request,
-                           const algorithms::SchemeInfo& scheme, double density) {
+Selection settle_selection(Point& point, const Request& request, double density) {
   const auto n = static_cast<double>(point.space.components);
   const Json* const given = request.find("density");
   if (given != nullptr) density = given->get<double>();
@@ -116,10 +116,10 @@ Selection settle_selection(Point& point, const Request& request,
     throw InputError(fmt::format("{}: /k: {} is more than the {} components that there are",
                                  request.where(), point.k, point.space.components));
   }
-  settle_granule(point, request, scheme.dense);
+  settle_granule(point, request);
   const std::int64_t asked = point.k;
   point.k -= point.k % point.space.granule;
-  if (point.k == 0 && asked > 0 && !scheme.dense && request.has("k")) {
+  if (point.k == 0 && asked > 0 && !point.scheme->dense && request.has("k")) {
     throw InputError(fmt::format(
         "{}: /k: {} are fewer than the {} components of a carried coordinate; give {} or more, or "
         "fewer components, or a smaller 'granule' where one is given",

@@ -24,7 +24,6 @@ struct Selection {
 /// Settles k by the request, or by the trace, of which `point` has it, or by `density`, which holds
 /// where the request gives none; and the granule. Both are set in the point. Throws InputError for
 /// values that do not fit the gradient, and for a k that would become 0.
-Selection settle_selection(Point& point, const Request& request,
-                           const algorithms::SchemeInfo& scheme, double density);
+Selection settle_selection(Point& point, const Request& request, double density);
 
 }  // namespace thinwire::plan

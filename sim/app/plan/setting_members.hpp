@@ -7,7 +7,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/settings.hpp"
 
 namespace thinwire::plan {
@@ -25,6 +24,10 @@ template <class T>
 [[nodiscard]] Json json_of(const networks::LinkRouting& value);
 [[nodiscard]] Json json_of(const traces::PopularityFamily& value);
 [[nodiscard]] Json json_of(const algorithms::Feedback& value);
+template <class Info, const Info& (*find)(std::string_view)>
+[[nodiscard]] Json json_of(const Entry<Info, find>& value) {
+  return value->name;
+}
 
 template <class T>
 void take(const Json& json, T& value) {
@@ -35,6 +38,10 @@ void take(const Json& json, Bytes& value);
 void take(const Json& json, networks::LinkRouting& value);
 void take(const Json& json, traces::PopularityFamily& value);
 void take(const Json& json, algorithms::Feedback& value);
+template <class Info, const Info& (*find)(std::string_view)>
+void take(const Json& json, Entry<Info, find>& value) {
+  value = json.get_ref<const std::string&>();
+}
 
 [[nodiscard]] Json options_of(const Point& point);
 void take_options(Point& point, const Json& value);

@@ -27,7 +27,7 @@ constexpr NetworkSet kSimulated{links, smpi, alphabeta, counting};
 bool without_platform(const Point& point) { return point.platform.empty(); }
 bool has_slow_ranks(const Point& point) { return point.stragglers.ranks > 0; }
 bool with_overhead(const Point& point) {
-  return kWithHosts.has(find_network(point.network).id) &&
+  return kWithHosts.has(point.network->id) &&
          (point.platform.empty() || point.machine.host.overhead > Seconds(0));
 }
 

@@ -143,7 +143,7 @@ class Rows {
       for (const Json& one : result.at(name)) {
         Json record = one;
         record["key"] = row.key;
-        record["scheme"] = row.point.scheme;
+        record["scheme"] = row.point.scheme->name;
         record["ranks"] = row.point.ranks;
         all.push_back(std::move(record));
       }

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <tuple>
 
-#include "algorithms/registry.hpp"
 #include "sim/app/plan/network_info.hpp"
 
 namespace thinwire::results {
@@ -52,7 +51,7 @@ std::string why_incomparable(const Row& row, const plan::NetworkInfo& network) {
 
 bool selects_far_from_k(const Row& row) {
   if (!row.outcome || !row.outcome->selection || row.point.k == 0) return false;
-  const bool together = algorithms::find_scheme(row.point.scheme).selects_together;
+  const bool together = row.point.scheme->selects_together;
   const double share = 1 + row.outcome->selection->deviation(row.point.k, together);
   return share < 0.5 || share > 2;
 }
@@ -83,8 +82,8 @@ algorithms::CostInput cost_input(const plan::Point& point, const plan::Machine& 
 }
 
 Comparison compare(const Row& row, double tolerance) {
-  const algorithms::SchemeInfo& scheme = algorithms::find_scheme(row.point.scheme);
-  const plan::NetworkInfo& network = plan::find_network(row.point.network);
+  const algorithms::SchemeInfo& scheme = *row.point.scheme;
+  const plan::NetworkInfo& network = *row.point.network;
   const bool has_clock = network.has_clock;
   const algorithms::Options options(scheme.options, row.point.options);
   const plan::Machine& machine = row.outcome ? row.outcome->machine : row.point.machine;

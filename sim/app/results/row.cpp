@@ -6,7 +6,6 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "sim/app/plan/network_info.hpp"
 #include "sim/app/results/outcome_json.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
@@ -55,7 +54,7 @@ Row failed_row(const std::string& sweep, const plan::Point& point, const std::st
 }
 
 Json to_json(const Row& row) {
-  const bool has_clock = plan::find_network(row.point.network).has_clock;
+  const bool has_clock = row.point.network->has_clock;
   Json json{{"schema", kRowSchema},
             {"sweep", row.sweep},
             {"key", row.key},

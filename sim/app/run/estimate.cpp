@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "algorithms/registry.hpp"
 #include "sim/app/results/compare.hpp"
 #include "sim/app/results/row.hpp"
 #include "sim/app/run/extrapolation.hpp"
@@ -26,15 +25,15 @@ constexpr Prices kSmpi{.point = 0.62, .rank = 6.6e-4, .message = 2e-5};
 constexpr double kEntry = 6.2e-8;      // of a selection
 constexpr double kComponent = 4.5e-9;  // of a dense gradient
 
-const Prices& prices_of(const std::string& network) {
-  if (network == "smpi") return kSmpi;
-  return network == "links" ? kLinks : kEventLoop;
+const Prices& prices_of(plan::NetworkId network) {
+  if (network == plan::NetworkId::smpi) return kSmpi;
+  return network == plan::NetworkId::links ? kLinks : kEventLoop;
 }
 
 }  // namespace
 
 double estimated_wall_s(const plan::Point& point) {
-  const Prices& prices = prices_of(point.network);
+  const Prices& prices = prices_of(point.network->id);
   results::Row row;
   row.point = point;
   const algorithms::Cost cost = compare(row, 0).cost;
@@ -42,7 +41,7 @@ double estimated_wall_s(const plan::Point& point) {
   const auto iterations = static_cast<double>(part_of(point, true).iterations.size());
   const double share = simulated_share(point, point.machine);
   const double messages = share * iterations * ranks * cost.run().high.messages;
-  const bool dense = algorithms::find_scheme(point.scheme).dense;
+  const bool dense = point.scheme->dense;
   const auto values = static_cast<double>(dense ? point.space.components : point.k);
   const double carried =
       share * iterations * ranks * values / static_cast<double>(point.space.granule);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "algorithms/registry.hpp"
 #include "sim/app/results/compare.hpp"
 #include "sim/core/base/errors.hpp"
 
@@ -22,7 +21,7 @@ constexpr double kStraight = 0.03;
 std::optional<algorithms::Pipeline> pipeline_of(const plan::Point& point,
                                                 const plan::Machine& machine) {
   if (point.few_chunks() == 0 || point.ranks == 1) return std::nullopt;
-  const algorithms::SchemeInfo& scheme = algorithms::find_scheme(point.scheme);
+  const algorithms::SchemeInfo& scheme = *point.scheme;
   if (!scheme.stand_ins.pipeline) return std::nullopt;
   const algorithms::Options options(scheme.options, point.options);
   return scheme.stand_ins.pipeline(results::cost_input(point, machine, options, 1));
@@ -43,8 +42,7 @@ ShorterPoint shorter(const plan::Point& point, const plan::Machine& machine,
   plan::Point& of = shorter.point;
   of.iterations = 1;
   of.scheme = pipeline.scheme;
-  of.options =
-      algorithms::Options(algorithms::find_scheme(of.scheme).options, pipeline.options).all();
+  of.options = algorithms::Options(of.scheme->options, pipeline.options).all();
   const double share = static_cast<double>(chunks) / pipeline.long_chunks;
   of.space.components =
       std::max(std::int64_t{1},

@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include "algorithms/registry.hpp"
 #include "sim/app/plan/approximate.hpp"
 #include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/point.hpp"
@@ -111,15 +109,6 @@ ReadyNetwork make_links(const plan::Point& point, bool verbose) {
   return {.network = std::move(network), .machine = machine};
 }
 
-ReadyNetwork make_mpi(const plan::Point& /*point*/, bool /*verbose*/) {
-  throw InputError(
-      "/network: mpi is real processes; 'mpirun -n P thinwire measure' runs points on it");
-}
-
-ReadyNetwork make_counting(const plan::Point& point, bool /*verbose*/) {
-  return {.network = std::make_unique<networks::CountingNetwork>(), .machine = point.machine};
-}
-
 }  // namespace
 
 std::unique_ptr<Network> alphabeta_of(const plan::Machine& machine,
@@ -158,13 +147,20 @@ std::unique_ptr<networks::LinksNetwork> links_of(const plan::Point& point, bool 
 }
 
 ReadyNetwork make_network(const plan::Point& point, bool verbose) {
-  using Make = ReadyNetwork (*)(const plan::Point& point, bool verbose);
-  static const std::map<std::string, Make> makes{{"alphabeta", make_alphabeta},
-                                                 {"smpi", make_smpi},
-                                                 {"links", make_links},
-                                                 {"counting", make_counting},
-                                                 {"mpi", make_mpi}};
-  return makes.at(point.network)(point, verbose);
+  switch (point.network->id) {
+    case plan::NetworkId::links:
+      return make_links(point, verbose);
+    case plan::NetworkId::smpi:
+      return make_smpi(point, verbose);
+    case plan::NetworkId::alphabeta:
+      return make_alphabeta(point, verbose);
+    case plan::NetworkId::counting:
+      return {.network = std::make_unique<networks::CountingNetwork>(), .machine = point.machine};
+    case plan::NetworkId::mpi:
+      break;
+  }
+  throw InputError(
+      "/network: mpi is real processes; 'mpirun -n P thinwire measure' runs points on it");
 }
 
 std::unique_ptr<Network> for_ranks_of(const plan::Point& point, std::unique_ptr<Network> network) {

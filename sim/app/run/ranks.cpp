@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "algorithms/by_layer.hpp"
-#include "algorithms/registry.hpp"
 #include "sim/app/plan/approximate.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/random.hpp"
@@ -170,7 +169,7 @@ PointRanks::PointRanks(const plan::Point& point, const plan::Machine& machine,
                        std::shared_ptr<const traces::GradientSource> source,
                        std::optional<TrainingSetup> training)
     : point_(point),
-      info_(algorithms::find_scheme(point.scheme)),
+      info_(*point.scheme),
       source_(std::move(source)),
       shared_(4 * static_cast<std::size_t>(point.ranks)),
       training_(std::move(training)) {
@@ -179,7 +178,7 @@ PointRanks::PointRanks(const plan::Point& point, const plan::Machine& machine,
   }
   if (const auto few = plan::few_ranks_of(point)) few_roles_.emplace(*few);
   setup_ = make_setup(machine);
-  plan::check_whole_nodes(point, info_, setup_.options, setup_.node);
+  plan::check_whole_nodes(point, setup_.options, setup_.node);
   if (point.stragglers.ranks > 0) slow_ = slow_ranks_of(point);
 }
 

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "sim/app/plan/network_info.hpp"
 #include "sim/app/results/compare.hpp"
 #include "sim/app/results/outcome_json.hpp"
 #include "sim/app/run/estimate.hpp"
@@ -20,7 +19,7 @@ namespace {
 
 /// The subject of an error message about the network.
 std::string subject_of(const plan::Point& point) {
-  if (point.platform.empty()) return point.network;
+  if (point.platform.empty()) return point.network->name;
   std::string file = topologies::platform_file(point.platform);
   if (!point.packets) return file;
   return fmt::format("{}, with packets {}", file, kPacketsHint);
@@ -37,7 +36,7 @@ void check_messages(const plan::Point& point) {
       fmt::format("/ranks: {} ranks send about {:.1g} messages in an iteration of {}, and {:.0g} "
                   "at most can be "
                   "simulated; take fewer ranks",
-                  point.ranks, messages, point.scheme, kMost));
+                  point.ranks, messages, point.scheme->name, kMost));
 }
 
 /// Runs a simulation, with its timeline where there is to be one.
@@ -71,7 +70,7 @@ int processes_of(double expected_s, std::size_t points, const ProcessSettings& s
 ChildWork work_of(const plan::Point& point, const SimulationSettings& settings,
                   const TimelineWish* timeline) {
   const auto simulation = std::make_shared<std::optional<Simulation>>();
-  const bool has_clock = plan::find_network(point.network).has_clock;
+  const bool has_clock = point.network->has_clock;
   return {.subject = subject_of(point),
           .prepare =
               [simulation, point, settings] {

@@ -137,7 +137,7 @@ Simulation::Simulation(const plan::Point& point, SimulationSettings settings)
 
 Outcome Simulation::run(const Recorders& recorders, Wanted wanted) {
   const bool several = settings_.processes > 1;
-  wanted.one_by_one = several && !recorders.any() && may_fork(plan::find_network(point_.network));
+  wanted.one_by_one = several && !recorders.any() && may_fork(*point_.network);
   const Tasks tasks = tasks_of(point_, ready_.machine, wanted);
   TaskRunner runner(tasks, ready_, settings_);
   const bool at_once = wanted.one_by_one && tasks.list.size() > 1;
@@ -165,9 +165,9 @@ Outcome Simulation::run(Schedule& schedule) {
 }
 
 void check_timeline(const plan::Point& point, const TimelineSettings& settings) {
-  if (!plan::find_network(point.network).has_clock) {
+  if (!point.network->has_clock) {
     throw InputError(
-        fmt::format("the network {} has no clock, so there is no timeline", point.network));
+        fmt::format("the network {} has no clock, so there is no timeline", point.network->name));
   }
   refuse_few(point, "a timeline");
   for (const Rank rank : settings.ranks) {

@@ -132,7 +132,7 @@ struct Combination {
     for (const auto& axis : chosen.items()) {
       request.give(axis.key(), axis.value(), plan::Origin::grid);
     }
-    const auto options = options_of.find(point.value("scheme", plan::Point().scheme));
+    const auto options = options_of.find(point.value("scheme", plan::Point().scheme->name));
     if (options == options_of.end()) return request;
     for (const auto& option : options->items()) {
       request.give("options." + option.key(), option.value(), plan::Origin::options_of);
@@ -261,7 +261,7 @@ Sweep sweep_from(const Json& config, const std::string& origin) {
   std::erase_if(combinations, [&](const Combination& one) { return is_excepted(one, exceptions); });
   std::set<std::string> schemes;
   for (const Combination& one : combinations) {
-    schemes.insert(one.point.value("scheme", plan::Point().scheme));
+    schemes.insert(one.point.value("scheme", plan::Point().scheme->name));
   }
   if (!combinations.empty()) check_options_of(options_of, schemes, base, grid, origin);
   plan::Usage usage;

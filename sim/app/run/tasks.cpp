@@ -1,8 +1,5 @@
 #include "sim/app/run/tasks.hpp"
 
-#include "algorithms/registry.hpp"
-#include "sim/app/plan/network_info.hpp"
-
 namespace thinwire::run {
 
 namespace {
@@ -12,7 +9,7 @@ std::vector<PlannedIteration> iterations_of(const plan::Point& point) {
   std::vector<PlannedIteration> all;
   for (int i = 1; i <= point.iterations; ++i) all.push_back({{i, 1.0 / point.iterations, false}});
   if (!all.empty()) return all;
-  const algorithms::SchemeInfo& info = algorithms::find_scheme(point.scheme);
+  const algorithms::SchemeInfo& info = *point.scheme;
   for (const auto& which : workloads::kinds_of_iterations(info, {info.options, point.options})) {
     all.push_back({which});
   }
@@ -22,9 +19,9 @@ std::vector<PlannedIteration> iterations_of(const plan::Point& point) {
 }  // namespace
 
 std::vector<workloads::WeightedIteration> kinds_of(const plan::Point& point) {
-  const bool has_clock = plan::find_network(point.network).has_clock;
+  const bool has_clock = point.network->has_clock;
   if (!point.workload.model.empty() || point.error_feedback || !has_clock) return {};
-  const algorithms::SchemeInfo& info = algorithms::find_scheme(point.scheme);
+  const algorithms::SchemeInfo& info = *point.scheme;
   return workloads::kinds_from_run(info, {info.options, point.options}, point.iterations);
 }
 
@@ -48,7 +45,7 @@ Tasks tasks_of(const plan::Point& point, const plan::Machine& machine, const Wan
   } else {
     tasks.parts.push_back(part_of(point, wanted.kinds));
   }
-  const bool companion = wanted.companion && plan::find_network(point.network).congests;
+  const bool companion = wanted.companion && point.network->congests;
   // Of several parts the last one is the longest.
   for (std::size_t at = tasks.parts.size(); at-- > 0;) {
     const Part& part = tasks.parts[at];

@@ -12,7 +12,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "algorithms/registry.hpp"
 #include "sim/app/plan/config.hpp"
 #include "sim/app/plan/plan.hpp"
 #include "sim/app/run/networks.hpp"
@@ -174,8 +173,7 @@ Seconds mean_of(const std::vector<Seconds>& ends, const Accompanied& counted) {
 
 /// Whether all iterations of a job do the same.
 bool are_alike(const Job& job) {
-  return algorithms::find_scheme(job.point.scheme).independent_iterations &&
-         !job.point.error_feedback;
+  return job.point.scheme->independent_iterations && !job.point.error_feedback;
 }
 
 /// When a job will have done its iterations that count, after `found.first`.
@@ -206,7 +204,7 @@ void check_job_alone(const Point& point, const std::string& where) {
   };
   if (point.network != "links") {
     throw InputError(fmt::format("{}: /network: '{}', but only links has jobs share links", where,
-                                 point.network));
+                                 point.network->name));
   }
   for (const Refused& one :
        {Refused{point.links.background_flows > 0, "/links/background_flows",
@@ -275,7 +273,7 @@ std::vector<Job> jobs_from(const Json& config, const std::string& origin) {
     const plan::Plan planned = plan::resolve({point, plan::Origin::config, where});
     usage.add(planned);
     job.point = planned.point();
-    if (job.name.empty()) job.name = fmt::format("{}_{}", job.point.scheme, jobs.size() + 1);
+    if (job.name.empty()) job.name = fmt::format("{}_{}", job.point.scheme->name, jobs.size() + 1);
     check_job_alone(job.point, where);
     if (std::ranges::find(jobs, job.name, &Job::name) != jobs.end()) {
       throw InputError(fmt::format("{}: /name: '{}' is the name of a job before", where, job.name));

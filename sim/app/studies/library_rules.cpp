@@ -11,7 +11,6 @@
 #include <string_view>
 #include <utility>
 
-#include "algorithms/registry.hpp"
 #include "sim/app/plan/point.hpp"
 #include "sim/core/base/errors.hpp"
 
@@ -63,7 +62,7 @@ constexpr const char* kProtocol = "protocol";
 const LibraryAlgorithm& algorithm_of(RulesOf library, const plan::Point& point) {
   const auto option = point.options.find(kProtocol);
   return *std::ranges::find_if(kAlgorithms, [&](const LibraryAlgorithm& known) {
-    return known.library == library && known.scheme == point.scheme &&
+    return known.library == library && known.scheme == point.scheme->name &&
            (known.protocol.empty() ||
             (option != point.options.end() &&
              std::get<std::int64_t>(option->second) == known.protocol_option));
@@ -133,7 +132,7 @@ std::vector<LibraryRule> rules_of(RulesOf library, const std::vector<results::Ro
   std::map<std::pair<std::string, int>, std::map<std::int64_t, Contest>> contests;
   for (const results::Row& row : rows) {
     if (!row.outcome) continue;
-    const auto collective = algorithms::find_scheme(row.point.scheme).collective_kind;
+    const auto collective = row.point.scheme->collective_kind;
     contests[{name_of(collective), row.point.ranks}][size_of(row)].add(row);
   }
   if (contests.empty()) throw SimulationError("no algorithm could be simulated");
@@ -143,7 +142,7 @@ std::vector<LibraryRule> rules_of(RulesOf library, const std::vector<results::Ro
     double logarithms = 0;
     int counted = 0;
     for (const auto& [bytes, contest] : sizes) {
-      const std::string& scheme = contest.best->point.scheme;
+      const std::string& scheme = contest.best->point.scheme->name;
       const LibraryAlgorithm& algorithm = algorithm_of(library, contest.best->point);
       if (before == 0 || rules.back().scheme != scheme ||
           rules.back().protocol != algorithm.protocol) {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/plan.hpp"
 #include "sim/app/studies/recommend/assumptions.hpp"
 #include "sim/app/studies/recommend/crossovers.hpp"
@@ -74,8 +73,8 @@ Recommendation recommend(const RecommendSettings& given) {
   const auto simulated = std::ranges::find_if(
       result.ranked, [](const Candidate& candidate) { return candidate.row.outcome.has_value(); });
   if (simulated == result.ranked.end()) return result;
-  const bool nodes = simulated->row.outcome->machine.node > 1 &&
-                     plan::find_network(simulated->row.point.network).congests;
+  const bool nodes =
+      simulated->row.outcome->machine.node > 1 && simulated->row.point.network->congests;
   const bool switches = simulated->row.outcome->machine.switches.any();
   if (settings.schemes.empty() && nodes) {
     attempts = attempts_of(default_candidates(/*nodes=*/true), settings.point);

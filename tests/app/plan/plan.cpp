@@ -28,9 +28,9 @@ std::string complaints_about(const Json& json) {
 
 TEST_CASE("a plan refers to the entries of the registries") {
   const Plan plan = plan_of({{"scheme", "topka+dgc"}, {"network", "links"}});
-  CHECK(&plan.scheme() == &algorithms::find_scheme("topka+dgc"));
-  CHECK(&plan.network() == &find_network("links"));
-  CHECK(plan.platform() == kDefaultPlatform);
+  CHECK(&*plan.point().scheme == &algorithms::find_scheme("topka+dgc"));
+  CHECK(plan.point().network->id == NetworkId::links);
+  CHECK(plan.point().platform == kDefaultPlatform);
 }
 
 TEST_CASE("k and density are settled once, and replace one another by their origin") {

@@ -24,7 +24,7 @@ int simulate_again(const std::string& results, double most_s, int most) {
     const Json committed = Json::parse(line);
     if (committed.at("status") != "ok" || committed.at("wall_s") > most_s) continue;
     const plan::Point point = results::row_from(committed, results).point;
-    CAPTURE(point.scheme);
+    CAPTURE(point.scheme->name);
     CAPTURE(point.ranks);
     // Later versions may tell more, but nothing else.
     const Json again = to_json(simulate_point("again", point)).at("result").flatten();

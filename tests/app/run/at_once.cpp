@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/plan/network_info.hpp"
 #include "sim/app/results/outcome_json.hpp"
 #include "sim/app/run/simulate.hpp"
 #include "sim/core/base/errors.hpp"
@@ -26,7 +25,7 @@ Json without_costs(const results::Row& row) {
 
 /// The outcome of a point on so many processes.
 Json outcome_on(int processes, const plan::Point& point) {
-  const bool has_clock = plan::find_network(point.network).has_clock;
+  const bool has_clock = point.network->has_clock;
   const auto run = [&] {
     return to_json(Simulation(point, {.processes = processes}).run(), has_clock).dump();
   };

@@ -33,7 +33,7 @@ Sweep table1(const std::string& ranks) {
 TEST_CASE("Table 1 for BERT: exact formulas hold to 1e-9 and intervals contain the run" *
           doctest::test_suite("large")) {
   for (const Point& point : table1("[4, 7]").points) {
-    CAPTURE(point.scheme);
+    CAPTURE(point.scheme->name);
     CAPTURE(point.ranks);
     const Row row = simulate_point("test", point);
     REQUIRE(row.status == Status::ok);

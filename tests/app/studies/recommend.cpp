@@ -71,7 +71,7 @@ TEST_CASE("What is recommended is the fastest of all that were simulated" *
   REQUIRE(result.ranked.size() == 3);
   double last = 0;
   for (const Candidate& candidate : result.ranked) {
-    const double time = simulated({{"scheme", candidate.row.point.scheme},
+    const double time = simulated({{"scheme", candidate.row.point.scheme->name},
                                    {"ranks", 8},
                                    {"platform", "gige_star"},
                                    {"network", "links"},
@@ -156,9 +156,9 @@ TEST_CASE("A platform brings its congestion, and NCCL where its nodes have sever
     Json point = {{"ranks", 4}, {"workload", {{"model", "vgg16"}, {"device", "h100"}}}};
     point.update(more);
     const Recommendation result = recommend({.point = point, .crossovers = false, .jobs = 2});
-    std::vector<std::string> all{result.ranked.front().row.point.network};
+    std::vector<std::string> all{result.ranked.front().row.point.network->name};
     for (const Candidate& candidate : result.ranked) {
-      all.push_back(candidate.row.point.scheme);
+      all.push_back(candidate.row.point.scheme->name);
     }
     return all;
   };
@@ -230,7 +230,7 @@ TEST_CASE("Less than 5% is no reason to leave the dense sum") {
     const Recommendation result =
         recommend({.point = point, .schemes = {"topka", "dense_ring"}, .crossovers = false});
     CHECK(result.ranked.front().row.point.scheme == "topka");
-    return result.advice()->row.point.scheme;
+    return result.advice()->row.point.scheme->name;
   };
   CHECK(advice(2e-10) == "dense_ring");  // 7.7 ms of 209
   CHECK(advice(4e-10) == "topka");       // 15.3 ms of 216

@@ -11,7 +11,6 @@
 #include <set>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/settings.hpp"
 #include "sim/app/report/tables/formats.hpp"
 #include "sim/app/report/tables/records.hpp"
@@ -32,9 +31,9 @@ struct Identity {
 Identity identity_of(const results::Row& row) {
   const plan::Point& point = row.point;
   Identity identity;
-  identity.place = {{"platform", point.platform}, {"network", point.network}};
+  identity.place = {{"platform", point.platform}, {"network", point.network->name}};
   // The kind of input and of training come first: their settings exist for one kind only.
-  const algorithms::SchemeInfo& scheme = algorithms::find_scheme(point.scheme);
+  const algorithms::SchemeInfo& scheme = *point.scheme;
   identity.setting = {
       {"collective", name_of(scheme.collective_kind)},
       {"model", point.workload.model.empty() ? Json("none") : Json(point.workload.model)},
@@ -290,7 +289,7 @@ std::optional<ValueRange> interval_at(const Json& record, const char* low, const
 
 CurvePoint point_of(const results::Row& row) {
   const results::Outcome& outcome = *row.outcome;
-  const bool has_clock = plan::find_network(row.point.network).has_clock;
+  const bool has_clock = row.point.network->has_clock;
   const Json record = record_of(row, compare(row, 1e-9));
   CurvePoint point;
   point.ranks = row.point.ranks;

@@ -7,7 +7,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "algorithms/registry.hpp"
 #include "sim/core/base/child_process.hpp"
 #include "topologies/analysis/layout.hpp"
 #include "topologies/loading/placement.hpp"
@@ -126,9 +125,9 @@ void drop_unused(LinkMap& map) {
 }
 
 std::string title_of(const plan::Point& point) {
-  std::string title = fmt::format("{} on {}, {} ranks, n = {}", point.scheme, point.platform,
+  std::string title = fmt::format("{} on {}, {} ranks, n = {}", point.scheme->name, point.platform,
                                   point.ranks, point.space.components);
-  if (!algorithms::find_scheme(point.scheme).dense) {
+  if (!point.scheme->dense) {
     title += fmt::format(", density {}", given_density(point.k, point.space));
   }
   if (point.placement != "block") title += ", " + point.placement;

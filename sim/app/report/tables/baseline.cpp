@@ -7,8 +7,6 @@
 #include <optional>
 #include <set>
 
-#include "algorithms/registry.hpp"
-#include "sim/app/plan/network_info.hpp"
 #include "sim/app/report/tables/varying.hpp"
 
 namespace thinwire::report {
@@ -36,7 +34,7 @@ Measures measures_of(const Row& row) {
   const auto larger = [](const results::Spread& a, const results::Spread& b) {
     return static_cast<double>(std::max(a.max, b.max));
   };
-  const bool clock = plan::find_network(row.point.network).has_clock;
+  const bool clock = row.point.network->has_clock;
   const auto steps = static_cast<double>(outcome.steps);
   return {.cost = clock ? outcome.time().value() : steps,
           .mean = clock ? outcome.mean_time().value() : steps,
@@ -73,7 +71,7 @@ void add_side(Json& record, const Row* row, const std::string& prefix) {
   if (row == nullptr) return;
   record[prefix + "version"] = row->version;
   if (!row->outcome) return;
-  if (plan::find_network(row->point.network).has_clock) {
+  if (row->point.network->has_clock) {
     record[prefix + "time_s"] = row->outcome->time().value();
     record[prefix + "time_mean_s"] = row->outcome->mean_time().value();
   } else {
@@ -84,10 +82,10 @@ void add_side(Json& record, const Row* row, const std::string& prefix) {
 /// At least one of both sides is there.
 Json record_for(const Row* row, const Row* before, double tolerance) {
   const plan::Point& point = (row == nullptr ? before : row)->point;
-  const bool dense = algorithms::find_scheme(point.scheme).dense;
+  const bool dense = point.scheme->dense;
   Json record{{"schema", "baseline/1"},
-              {"scheme", point.scheme},
-              {"network", point.network},
+              {"scheme", point.scheme->name},
+              {"network", point.network->name},
               {"platform", point.platform.empty() ? Json() : Json(point.platform)},
               {"ranks", point.ranks},
               {"components", point.space.components},

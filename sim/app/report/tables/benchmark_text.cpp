@@ -6,8 +6,6 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "algorithms/registry.hpp"
-#include "sim/app/plan/network_info.hpp"
 #include "sim/app/report/tables/records.hpp"
 #include "sim/app/report/tables/varying.hpp"
 #include "sim/core/base/errors.hpp"
@@ -31,8 +29,8 @@ std::string setting_text(const Json& settings, const std::string& key) {
 /// A point as the heading of a table names it: everything but its size, as far as the rows differ.
 std::string heading_of(const results::Row& row, const std::vector<std::string>& varying) {
   const Json settings = flat_settings(row.point);
-  std::string text = fmt::format("{} on {} ranks, network {}", row.point.scheme, row.point.ranks,
-                                 row.point.network);
+  std::string text = fmt::format("{} on {} ranks, network {}", row.point.scheme->name,
+                                 row.point.ranks, row.point.network->name);
   if (!row.point.platform.empty()) text += fmt::format(", platform {}", row.point.platform);
   for (const std::string& key : varying) {
     if (key == "scheme" || key == "ranks" || key == "network" || key == "platform" ||
@@ -123,9 +121,7 @@ std::string tables_of(const std::vector<results::Row>& rows, const Heading& head
   return text;
 }
 
-Collective collective_of(const results::Row& row) {
-  return algorithms::find_scheme(row.point.scheme).collective_kind;
-}
+Collective collective_of(const results::Row& row) { return row.point.scheme->collective_kind; }
 
 [[noreturn]] void refuse_ping_pong(const char* format) {
   throw InputError(fmt::format(
@@ -217,9 +213,9 @@ void check_benchmark_point(const plan::Point& point) {
         "--format: nccl and osu have the time of a collective alone; leave --model out, or take "
         "csv or jsonl");
   }
-  if (!plan::find_network(point.network).has_clock) {
+  if (!point.network->has_clock) {
     throw InputError(fmt::format("--format: nccl and osu have times, and the network {} has none",
-                                 point.network));
+                                 point.network->name));
   }
 }
 

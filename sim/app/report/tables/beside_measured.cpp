@@ -8,7 +8,6 @@
 #include <string>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/plan/network_info.hpp"
 #include "sim/app/results/compare.hpp"
 #include "sim/app/studies/validate/accuracy.hpp"
 
@@ -23,9 +22,7 @@ std::string computed_by(const plan::Point& point) {
   return json.dump();
 }
 
-bool has_time(const results::Row& row) {
-  return row.outcome && plan::find_network(row.point.network).has_clock;
-}
+bool has_time(const results::Row& row) { return row.outcome && row.point.network->has_clock; }
 
 }  // namespace
 
@@ -44,10 +41,10 @@ std::vector<Json> beside_measured(const std::vector<results::Row>& rows) {
     if (!has_time(real) || !real.outcome->measured) continue;
     const plan::Point& point = real.point;
     const results::Quartiles& measured = real.outcome->measured->time;
-    const bool dense = algorithms::find_scheme(point.scheme).dense;
+    const bool dense = point.scheme->dense;
     const double median = measured.median.value();
     Json record{{"schema", "beside_measured/1"},
-                {"scheme", point.scheme},
+                {"scheme", point.scheme->name},
                 {"ranks", point.ranks},
                 {"components", point.space.components},
                 {"k", dense ? Json() : Json(point.k)},
@@ -65,7 +62,7 @@ std::vector<Json> beside_measured(const std::vector<results::Row>& rows) {
       const results::Comparison comparison = compare(other, 0);
       Json one = record;
       const double simulated = other.outcome->time().value();
-      one["network"] = other.point.network;
+      one["network"] = other.point.network->name;
       if (!other.point.platform.empty()) one["platform"] = other.point.platform;
       one["simulated_s"] = simulated;
       one["simulated_over_measured"] = simulated / median;

@@ -14,7 +14,7 @@ Json candidate_record(const studies::Candidate& candidate, double best_s) {
   const auto& measured = candidate.measured;
   return {{"schema", "recommendation/1"},
           {"kind", "candidate"},
-          {"scheme", row.point.scheme},
+          {"scheme", row.point.scheme->name},
           {"iteration_s", time},
           {"over_best", time / best_s},
           {"computation_s", training.mean.computation.value()},

@@ -3,8 +3,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "algorithms/registry.hpp"
-#include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/settings.hpp"
 #include "sim/app/results/outcome_json.hpp"
 
@@ -34,7 +32,7 @@ Json if_run(const results::Row& row, const Value& value_of) {
 /// Settings at the top level of a config come first, then those in groups: options.tau, ...
 void add_settings(const results::Row& row, Json& record) {
   const plan::Point& point = row.point;
-  const bool dense = algorithms::find_scheme(point.scheme).dense;
+  const bool dense = point.scheme->dense;
   const auto add = [&](const plan::Setting& setting, const Json& value) {
     if (setting.kind == plan::SettingKind::options) {
       for (const auto& item : value.items()) record["options." + item.key()] = item.value();
@@ -79,8 +77,8 @@ void add_training(const results::Row& row, Json& record) {
 /// Times, bandwidths and what the formulas say of them.
 void add_times(const results::Row& row, const results::Comparison& comparison, Json& record) {
   const plan::Point& point = row.point;
-  const bool has_clock = plan::find_network(point.network).has_clock;
-  const algorithms::SchemeInfo& scheme = algorithms::find_scheme(point.scheme);
+  const bool has_clock = point.network->has_clock;
+  const algorithms::SchemeInfo& scheme = *point.scheme;
   const auto seconds = [&](const auto& time_of) {
     const std::optional<Seconds> time = row.outcome ? time_of(*row.outcome) : std::nullopt;
     return has_clock && time ? Json(time->value()) : Json();
@@ -137,7 +135,7 @@ void add_traffic(const results::Row& row, const results::Comparison& comparison,
 /// What the ranks selected, with what effort; null without a selection.
 void add_selection(const results::Row& row, Json& record) {
   const plan::Point& point = row.point;
-  const algorithms::SchemeInfo& scheme = algorithms::find_scheme(point.scheme);
+  const algorithms::SchemeInfo& scheme = *point.scheme;
   const results::Outcome none;
   const results::Outcome& o = row.outcome ? *row.outcome : none;
   const results::SelectionSummary s = o.selection.value_or(results::SelectionSummary{});

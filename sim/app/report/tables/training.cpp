@@ -23,8 +23,8 @@ Json record_of(const results::Row& row, const results::Row& smallest) {
   const plan::Point& point = row.point;
   Json record = {{"model", point.workload.model},
                  {"device", point.workload.device},
-                 {"scheme", point.scheme},
-                 {"network", point.network},
+                 {"scheme", point.scheme->name},
+                 {"network", point.network->name},
                  {"platform", point.platform.empty() ? Json() : Json(point.platform)},
                  {"ranks", point.ranks},
                  {"settings", flat_settings(point)}};

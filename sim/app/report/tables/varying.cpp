@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "algorithms/registry.hpp"
 #include "sim/app/report/charts/figures.hpp"
 #include "sim/app/report/tables/groups.hpp"
 
@@ -13,7 +12,7 @@ namespace thinwire::report {
 
 Json flat_settings(const plan::Point& point) {
   using plan::SettingKind;
-  const bool dense = algorithms::find_scheme(point.scheme).dense;
+  const bool dense = point.scheme->dense;
   Json flat = Json::object();
   for (const plan::Setting& setting : plan::point_settings()) {
     if (setting.aspect == plan::Aspect::record || setting.kind == SettingKind::integers) continue;

@@ -34,10 +34,10 @@ std::string density_text(const RecommendSettings& settings, const plan::Point& p
 }
 
 std::string network_text(const plan::Point& point, const plan::Machine& machine) {
-  std::string text = point.network;
+  std::string text = point.network->name;
   if (!point.platform.empty()) text += ", platform " + point.platform;
-  text += plan::find_network(point.network).congests ? ": messages share links, no other jobs"
-                                                     : ": end to end, no congestion";
+  text += point.network->congests ? ": messages share links, no other jobs"
+                                  : ": end to end, no congestion";
   return text +
          fmt::format("; alpha {:.3g} s, beta {:.3g} s/word ({:.3g} GB/s)", machine.alpha.value(),
                      machine.beta_per_word.value(),

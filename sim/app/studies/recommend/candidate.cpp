@@ -93,10 +93,10 @@ std::vector<std::string> default_candidates(bool nodes) {
 Candidate candidate_from(results::Row row) {
   Candidate candidate{.row = std::move(row)};
   const plan::Point& point = candidate.row.point;
-  candidate.convergence = algorithms::convergence_of(point.scheme);
+  candidate.convergence = algorithms::convergence_of(point.scheme->name);
   candidate.measured = algorithms::measured_convergence(
-      point.scheme, static_cast<double>(point.k) / static_cast<double>(point.space.components),
-      point.ranks);
+      point.scheme->name,
+      static_cast<double>(point.k) / static_cast<double>(point.space.components), point.ranks);
   if (!candidate.row.outcome) return candidate;
   candidate.dominant = dominant_in(candidate.row);
   candidate.sum_density = sum_density_of(candidate.row);

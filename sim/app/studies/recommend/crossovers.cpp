@@ -84,7 +84,7 @@ Crossover crossover(const RecommendSettings& settings, const Recommendation& res
     const Candidate& winner = *advised(taking_part);
     if (winner.row.point.scheme == names.front()) continue;
     found.at = value;
-    found.winner = winner.row.point.scheme;
+    found.winner = winner.row.point.scheme->name;
     found.gain = time_of(attempts.front().candidate->row) / time_of(winner.row);
     return found;
   }

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/registry.hpp"
 #include "sim/app/studies/recommend/simulations.hpp"
 #include "sim/core/base/errors.hpp"
 
@@ -26,7 +25,7 @@ void equalise_sums(const RecommendSettings& settings, Recommendation& result) {
   // The least: sums that are carried as dense vectors count all components.
   double most = std::numeric_limits<double>::infinity();
   for (const Candidate& candidate : result.ranked) {
-    const auto& info = algorithms::find_scheme(candidate.row.point.scheme);
+    const auto& info = *candidate.row.point.scheme;
     if (info.dense || info.selects_result || info.selects_together || info.one_selects) continue;
     if (candidate.row.outcome) most = std::min(most, candidate.sum_density);
   }
@@ -40,7 +39,7 @@ void equalise_sums(const RecommendSettings& settings, Recommendation& result) {
   std::vector<double> factors;
   std::vector<Candidate> kept;
   for (Candidate& candidate : result.ranked) {
-    const auto& info = algorithms::find_scheme(candidate.row.point.scheme);
+    const auto& info = *candidate.row.point.scheme;
     const bool fewer = candidate.row.outcome && !info.dense && candidate.sum_density > 0 &&
                        candidate.sum_density * kSame < most;
     if (!fewer || !(info.selects_result || info.selects_together || info.one_selects)) {
@@ -50,7 +49,7 @@ void equalise_sums(const RecommendSettings& settings, Recommendation& result) {
     const double factor = most / candidate.sum_density;
     factors.push_back(factor);
     attempts.push_back(
-        {.scheme = candidate.row.point.scheme,
+        {.scheme = candidate.row.point.scheme->name,
          .point = at_density(settings.point, factor * density_of_point(candidate.row.point))});
   }
   simulate_all(settings, attempts);

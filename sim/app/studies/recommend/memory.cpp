@@ -4,14 +4,13 @@
 
 #include <algorithm>
 
-#include "algorithms/registry.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/machine/workloads/device.hpp"
 
 namespace thinwire::studies {
 
 double memory_of(const results::Row& row) {
-  const algorithms::SchemeInfo& scheme = algorithms::find_scheme(row.point.scheme);
+  const algorithms::SchemeInfo& scheme = *row.point.scheme;
   if (scheme.dense && !scheme.remembers) return 0;
   const auto n = static_cast<double>(row.point.space.components);
   const double kept = 4 * n * algorithms::buffers_of(row.point.workload.feedback);

@@ -38,14 +38,14 @@ std::vector<std::string> contenders(const Recommendation& result) {
   bool dense = false;
   const Candidate* const advice = result.advice();
   if (advice != nullptr) {
-    names.push_back(advice->row.point.scheme);
+    names.push_back(advice->row.point.scheme->name);
     dense = is_lossless(*advice);
   }
   for (const Candidate& candidate : result.ranked) {
     if (&candidate == advice) continue;
     if (!candidate.row.outcome || (advice != nullptr && !candidate.is_advisable())) continue;
     if (names.size() >= kContenders && (dense || !is_lossless(candidate))) continue;
-    names.push_back(candidate.row.point.scheme);
+    names.push_back(candidate.row.point.scheme->name);
     dense = dense || is_lossless(candidate);
   }
   return names;

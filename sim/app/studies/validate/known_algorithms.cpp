@@ -116,7 +116,7 @@ SchemeOfRow none(std::string why) { return {.scheme = {}, .why_none = std::move(
 }  // namespace
 
 SchemeOfRow scheme_of(const MeasuredRow& row) {
-  if (row.point) return {.scheme = row.point->scheme, .options = row.point->options};
+  if (row.point) return {.scheme = row.point->scheme->name, .options = row.point->options};
   if (std::ranges::find(known_collectives(), row.collective) == known_collectives().end()) {
     return none(fmt::format("'{}' is no collective that is simulated; these are {}", row.collective,
                             fmt::join(known_collectives(), ", ")));

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <system_error>
 
-#include "algorithms/registry.hpp"
 #include "sim/app/studies/validate/measured/formats.hpp"
 #include "sim/app/studies/validate/measured/pasted.hpp"
 #include "sim/core/base/errors.hpp"
@@ -36,9 +35,7 @@ bool reads_others(const MeasuredFile& one, const MeasuredFile& other) {
 
 }  // namespace
 
-std::int64_t MeasuredRow::selected() const {
-  return point && !algorithms::find_scheme(point->scheme).dense ? point->k : 0;
-}
+std::int64_t MeasuredRow::selected() const { return point && !point->scheme->dense ? point->k : 0; }
 
 std::string MeasuredFile::fact(const std::string& name) const {
   const auto given = facts.find(name);

@@ -78,7 +78,7 @@ algorithms::Terms terms_of(const std::string& scheme,
 }
 
 algorithms::Terms terms_of(const plan::Point& point) {
-  const algorithms::SchemeInfo& info = algorithms::find_scheme(point.scheme);
+  const algorithms::SchemeInfo& info = *point.scheme;
   const algorithms::Options options(info.options, point.options);
   const algorithms::Interval run = info.cost({.ranks = point.ranks,
                                               .n = point.space.components,

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "sim/app/plan/config.hpp"
-#include "sim/app/plan/network_info.hpp"
 #include "sim/app/studies/validate/known_algorithms.hpp"
 #include "sim/core/base/child_process.hpp"
 #include "sim/core/base/csv_table.hpp"
@@ -224,9 +223,9 @@ class Planner {
     // A dense collective does the same in every iteration.
     if (!given.contains("iterations")) given["iterations"] = 1;
     plan::Point point = plan::point_from(given, fmt::format("{}, for {}", machine.path, row.place));
-    if (!plan::find_network(point.network).has_clock) {
+    if (!point.network->has_clock) {
       throw InputError(
-          fmt::format("{}: /settings/network: {} has no clock", machine.path, point.network));
+          fmt::format("{}: /settings/network: {} has no clock", machine.path, point.network->name));
     }
     if (!point.platform.empty()) {
       if (placement) {

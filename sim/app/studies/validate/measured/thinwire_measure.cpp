@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "algorithms/registry.hpp"
 #include "sim/app/results/results_file.hpp"
 #include "sim/app/studies/validate/measured/formats.hpp"
 #include "sim/core/base/errors.hpp"
@@ -36,9 +35,9 @@ std::vector<MeasuredRow> rows_of_results(const std::string& text, const Measured
                     .test = file.fact("test"),
                     .nodes = nodes,
                     .tasks_per_node = (point.ranks + nodes - 1) / nodes,
-                    .collective = name_of(algorithms::find_scheme(point.scheme).collective_kind),
+                    .collective = name_of(point.scheme->collective_kind),
                     .library = measured.library,
-                    .algorithm = point.scheme,
+                    .algorithm = point.scheme->name,
                     .elements = point.space.components,
                     .seconds = measured.time.median.value(),
                     .seconds_min = measured.time.least.value(),
