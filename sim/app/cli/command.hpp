@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/app/cli/flags.hpp"
+#include "sim/app/cli/command_line.hpp"
 #include "sim/app/plan/config.hpp"
 #include "sim/app/report/tables/formats.hpp"
 #include "sim/app/results/results_file.hpp"

@@ -10,6 +10,7 @@
 #include "sim/app/cli/command.hpp"
 #include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/schema.hpp"
+#include "sim/app/plan/sparsity.hpp"
 #include "sim/app/report/tables/costs.hpp"
 #include "sim/app/report/tables/scheme_pages.hpp"
 #include "sim/app/run/sweep.hpp"
@@ -89,7 +90,7 @@ int run_costs(const ListFlags& flags) {
   report::CostPoint point;
   point.ranks = flags.ranks.value_or(point.ranks);
   point.n = flags.components.value_or(point.n);
-  point.k = std::llround(flags.density.value_or(0.01) * static_cast<double>(point.n));
+  point.k = std::llround(flags.density.value_or(plan::kDensity) * static_cast<double>(point.n));
   const std::vector<Json> records = report::cost_records(point);
   const auto text = [](const char* heading, const char* key) {
     return report::Column{heading, [key](const Json& r) { return r.at(key).get<std::string>(); },
@@ -364,7 +365,9 @@ void add_list(Command& app) {
   command.add_option("-n,--components", flags->components, "for --costs: components [133547324]")
       .range(std::int64_t{1}, std::int64_t{1} << 40)
       .value_text("N");
-  command.add_option("-d,--density", flags->density, "for --costs: k/n [0.01]")
+  command
+      .add_option("-d,--density", flags->density,
+                  fmt::format("for --costs: k/n [{:g}]", plan::kDensity))
       .range(0.0, 1.0)
       .value_text("D");
   command.add_flag("--markdown", flags->markdown,

@@ -98,10 +98,10 @@ Asked asked_of(const std::string& config, const Json& given,
     if (complete) request.complete(complete(request.values()));
     const plan::Plan one = plan::resolve(std::move(request));
     usage.add(one);
-    const plan::Selection selection = one.selection();
-    if (selection.is_rounded() && !one.point().scheme->dense) {
+    const plan::Sparsity sparsity = one.sparsity();
+    if (sparsity.is_rounded() && !one.point().scheme->dense) {
       say("note: {}: k is {} instead of {}, a multiple of the granule of {} components",
-          one.point().scheme->name, selection.k, selection.asked, one.point().space.granule);
+          one.point().scheme->name, sparsity.k, sparsity.asked, one.point().space.granule);
     }
     if (known.insert(what_is_read(one.point())).second) asked.points.push_back(one.point());
   }

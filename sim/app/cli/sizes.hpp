@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/app/cli/flags.hpp"
+#include "sim/app/cli/command_line.hpp"
 #include "sim/core/base/json.hpp"
 
 namespace thinwire::cli {

@@ -1,7 +1,7 @@
 // Declares the subcommands of `thinwire trace`, one file each.
 #pragma once
 
-#include "sim/app/cli/flags.hpp"
+#include "sim/app/cli/command_line.hpp"
 
 namespace thinwire::cli {
 

@@ -135,10 +135,6 @@ std::optional<networks::FewRanks> few_ranks_of(const Point& point) {
                             .which = next_to_each_other ? first : spread};
 }
 
-void settle_approximation(Point& point) {
-  point.approximates_chunks = static_cast<bool>(point.scheme->stand_ins.pipeline);
-}
-
 void check_approximation(const Point& point, const std::string& origin) {
   if (point.approximate == 0) return;
   const auto refuse = [&](const std::string& why) {

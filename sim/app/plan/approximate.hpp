@@ -12,8 +12,6 @@ namespace thinwire::plan {
 
 /// The ranks that stand for all; nothing if all run.
 [[nodiscard]] std::optional<networks::FewRanks> few_ranks_of(const Point& point);
-/// Says whether the point's `approximate` counts ranks or chunks of its scheme.
-void settle_approximation(Point& point);
 /// Throws InputError, which begins with `origin`, if the point has ranks or chunks that cannot stand
 /// for all. What the platform says is checked when it is run (links/symmetry.hpp).
 void check_approximation(const Point& point, const std::string& origin);

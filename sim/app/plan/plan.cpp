@@ -72,13 +72,13 @@ class Resolving {
       if (rule.applies(facts)) complaints_.add(rule.complaint(facts));
     }
     if (!readable_) complaints_.check();
-    Selection selection;
-    complaints_.attempt([&] { selection = settle_selection(point_, request_, density_); });
-    settle_approximation(point_);
+    Sparsity sparsity;
+    complaints_.attempt([&] { sparsity = set_sparsity(point_, request_, density_); });
+    point_.approximates_chunks = static_cast<bool>(point_.scheme->stand_ins.pipeline);
     complaints_.attempt([&] { check_approximation(point_, request_.where()); });
     complaints_.check();
     note_what_is_idle();
-    return {std::move(point_), selection, std::move(given_)};
+    return {std::move(point_), sparsity, std::move(given_)};
   }
 
  private:
@@ -356,8 +356,8 @@ std::string Given::reason() const {
 
 std::string Given::complaint() const { return pointer_of(path) + ": " + reason(); }
 
-Plan::Plan(Point point, Selection selection, std::vector<Given> given)
-    : point_(std::move(point)), selection_(selection), given_(std::move(given)) {}
+Plan::Plan(Point point, Sparsity sparsity, std::vector<Given> given)
+    : point_(std::move(point)), sparsity_(sparsity), given_(std::move(given)) {}
 
 Plan resolve(Request request) { return Resolving(std::move(request)).plan(); }
 
@@ -380,16 +380,6 @@ void Usage::check(const std::string& where) const {
   Complaints complaints;
   for (const Given& given : unread()) complaints.add(where + ": " + given.complaint());
   complaints.check();
-}
-
-Point point_from(const Json& given, const std::string& origin) {
-  const Plan plan = resolve(Request(given, Origin::config, origin));
-  Complaints complaints;
-  for (const Given& one : plan.given()) {
-    if (one.use == Use::left_out) complaints.add(origin + ": " + one.complaint());
-  }
-  complaints.check();
-  return plan.point();
 }
 
 }  // namespace thinwire::plan

@@ -9,7 +9,7 @@
 
 #include "sim/app/plan/point.hpp"
 #include "sim/app/plan/request.hpp"
-#include "sim/app/plan/selection.hpp"
+#include "sim/app/plan/sparsity.hpp"
 
 namespace thinwire::plan {
 
@@ -37,16 +37,16 @@ struct Given {
 
 class Plan {
  public:
-  Plan(Point point, Selection selection, std::vector<Given> given);
+  Plan(Point point, Sparsity sparsity, std::vector<Given> given);
 
   [[nodiscard]] const Point& point() const { return point_; }
-  [[nodiscard]] Selection selection() const { return selection_; }
+  [[nodiscard]] Sparsity sparsity() const { return sparsity_; }
   /// What was given by a config, a grid or flags; of a complete point only what is left out.
   [[nodiscard]] const std::vector<Given>& given() const { return given_; }
 
  private:
   Point point_;
-  Selection selection_;
+  Sparsity sparsity_;
   std::vector<Given> given_;
 };
 

@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "sim/app/plan/complaints.hpp"
 #include "sim/app/plan/config.hpp"
+#include "sim/app/plan/plan.hpp"
 #include "sim/core/base/code_file.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
@@ -59,6 +61,16 @@ void check_trace(const Point& point, const traces::TraceHeader& trace) {
     throw InputError(fmt::format("/components: {}, but the trace {} has {}; leave it out",
                                  point.space.components, point.input.trace, trace.components));
   }
+}
+
+Point point_from(const Json& given, const std::string& origin) {
+  const Plan plan = resolve(Request(given, Origin::config, origin));
+  Complaints complaints;
+  for (const Given& one : plan.given()) {
+    if (one.use == Use::left_out) complaints.add(origin + ": " + one.complaint());
+  }
+  complaints.check();
+  return plan.point();
 }
 
 Json to_json(const Point& point) { return config_of(point); }

@@ -6,7 +6,7 @@
 
 #include "sim/app/plan/config.hpp"
 #include "sim/core/base/errors.hpp"
-#include "sim/machine/networks/links/background.hpp"
+#include "sim/machine/networks/links/bandwidths.hpp"
 #include "topologies/loading/placement.hpp"
 #include "topologies/loading/shipped.hpp"
 

@@ -7,6 +7,7 @@
 
 #include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/setting_members.hpp"
+#include "sim/app/plan/sparsity.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
 #include "sim/core/base/printable.hpp"
@@ -339,7 +340,7 @@ Settings declared() {
        .least = 0,
        .most = 1,
        .when = {&kOfValues},
-       .standard = "0.01, or the profile's",
+       .standard = fmt::format("{:g}, or the profile's", kDensity),
        .help = "k/n, the share of the components that each rank selects"},
       with({.path = "k",
             .aspect = A::size,

@@ -81,6 +81,12 @@ algorithms::CostInput cost_input(const plan::Point& point, const plan::Machine& 
           .switches = machine.switches};
 }
 
+algorithms::Cost cost_of(const plan::Point& point) {
+  const algorithms::Options options(point.scheme->options, point.options);
+  return point.scheme->cost(
+      cost_input(point, point.machine, options, std::max(1, point.iterations)));
+}
+
 Comparison compare(const Row& row, double tolerance) {
   const algorithms::SchemeInfo& scheme = *row.point.scheme;
   const plan::NetworkInfo& network = *row.point.network;

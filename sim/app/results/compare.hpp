@@ -54,6 +54,8 @@ struct Comparison {
   [[nodiscard]] double ratio_high() const;
 };
 
+/// What a point costs by the cost model of its scheme, on its own machine, before it has run.
+[[nodiscard]] algorithms::Cost cost_of(const plan::Point& point);
 /// What the cost model of the point's scheme takes. `options` are those of the scheme and outlive it.
 [[nodiscard]] algorithms::CostInput cost_input(const plan::Point& point,
                                                const plan::Machine& machine,

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "sim/app/results/compare.hpp"
-#include "sim/app/results/row.hpp"
 #include "sim/app/run/extrapolation.hpp"
 #include "sim/app/run/tasks.hpp"
 
@@ -34,9 +33,7 @@ const Prices& prices_of(plan::NetworkId network) {
 
 double estimated_wall_s(const plan::Point& point) {
   const Prices& prices = prices_of(point.network->id);
-  results::Row row;
-  row.point = point;
-  const algorithms::Cost cost = compare(row, 0).cost;
+  const algorithms::Cost cost = results::cost_of(point);
   const double ranks = point.simulated_ranks();
   const auto iterations = static_cast<double>(part_of(point, true).iterations.size());
   const double share = simulated_share(point, point.machine);

@@ -27,9 +27,7 @@ std::string subject_of(const plan::Point& point) {
 
 /// What no memory holds and nobody waits for is refused before it begins.
 void check_messages(const plan::Point& point) {
-  results::Row row;
-  row.point = point;
-  const double messages = point.simulated_ranks() * compare(row, 0).cost.run().high.messages;
+  const double messages = point.simulated_ranks() * results::cost_of(point).run().high.messages;
   constexpr double kMost = 1e11;
   if (messages <= kMost) return;
   throw InputError(

@@ -36,11 +36,11 @@ TEST_CASE("a plan refers to the entries of the registries") {
 TEST_CASE("k and density are settled once, and replace one another by their origin") {
   Request request({{"scheme", "topka"}, {"components", 1000}, {"density", 0.1}}, Origin::config,
                   "test");
-  CHECK(resolve(request).selection().k == 100);
-  CHECK(resolve(request).selection().density == 0.1);
+  CHECK(resolve(request).sparsity().k == 100);
+  CHECK(resolve(request).sparsity().density == 0.1);
   request.give("k", 50, Origin::flag);
-  CHECK(resolve(request).selection().k == 50);
-  CHECK(resolve(request).selection().density == 0.05);
+  CHECK(resolve(request).sparsity().k == 50);
+  CHECK(resolve(request).sparsity().density == 0.05);
   CHECK(resolve(request).point().k == 50);
   request.give("density", 0.2, Origin::flag);  // both from flags
   CHECK(test::contains(test::error_of<InputError>([&] { static_cast<void>(resolve(request)); }),

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "sim/machine/networks/common/turns.hpp"
 #include "sim/machine/networks/common/under_way.hpp"
+#include "sim/machine/networks/common/waiting.hpp"
 
 namespace thinwire::networks {
 

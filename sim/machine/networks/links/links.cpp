@@ -8,7 +8,7 @@
 
 #include "sim/machine/networks/common/complaints.hpp"
 #include "sim/machine/networks/common/shared_links_loop.hpp"
-#include "sim/machine/networks/links/background.hpp"
+#include "sim/machine/networks/links/bandwidths.hpp"
 #include "sim/machine/networks/links/fabric.hpp"
 #include "sim/machine/networks/links/link_recorder.hpp"
 #include "sim/machine/networks/links/symmetry.hpp"

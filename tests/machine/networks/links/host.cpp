@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/machine/networks/alphabeta/alphabeta.hpp"
-#include "sim/machine/networks/common/turns.hpp"
+#include "sim/machine/networks/common/waiting.hpp"
 #include "tests/machine/networks/links/patterns.hpp"
 #include "tests/support/approx.hpp"
 #include "tests/support/links.hpp"

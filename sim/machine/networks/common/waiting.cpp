@@ -1,4 +1,4 @@
-#include "sim/machine/networks/common/turns.hpp"
+#include "sim/machine/networks/common/waiting.hpp"
 
 #include <algorithm>
 

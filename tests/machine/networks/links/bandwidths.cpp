@@ -1,5 +1,5 @@
 // What others leave of the links.
-#include "sim/machine/networks/links/background.hpp"
+#include "sim/machine/networks/links/bandwidths.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Commands, options and arguments of the program. Only flags.cpp knows the parser library (CLI11),
+// Commands, options and arguments of the program. Only command_line.cpp knows the parser library (CLI11),
 // which takes longer to compile than the rest of this folder.
 #pragma once
 

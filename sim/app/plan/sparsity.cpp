@@ -1,4 +1,4 @@
-#include "sim/app/plan/selection.hpp"
+#include "sim/app/plan/sparsity.hpp"
 
 #include <fmt/format.h>
 
@@ -50,7 +50,7 @@ std::int64_t automatic_granule(const Point& point) {
 }
 
 /// Checks that tensors fill the gradient and that each begins at a granule boundary.
-void settle_tensors(Point& point, bool automatic, const std::string& origin) {
+void check_tensors(Point& point, bool automatic, const std::string& origin) {
   if (point.tensors.empty()) return;
   const std::int64_t total =
       std::accumulate(point.tensors.begin(), point.tensors.end(), std::int64_t{0});
@@ -69,7 +69,7 @@ void settle_tensors(Point& point, bool automatic, const std::string& origin) {
 }
 
 /// Settles how many components a carried coordinate stands for.
-void settle_granule(Point& point, const Request& request) {
+void set_granule(Point& point, const Request& request) {
   const std::string& where = request.where();
   const Json* const given = request.find("granule");
   const bool automatic = given == nullptr || given->is_string();
@@ -88,7 +88,7 @@ void settle_granule(Point& point, const Request& request) {
   } else {
     point.space.granule = point.input.trace.empty() ? automatic_granule(point) : 1;
   }
-  settle_tensors(point, automatic, where);
+  check_tensors(point, automatic, where);
   if (point.space.coordinates() > static_cast<std::int64_t>(UINT32_MAX)) {
     throw InputError(fmt::format(
         "{}: /granule: {} components need a granule of {} at least{}", where,
@@ -99,7 +99,7 @@ void settle_granule(Point& point, const Request& request) {
 
 }  // namespace
 
-Selection settle_selection(Point& point, const Request& request, double density) {
+Sparsity set_sparsity(Point& point, const Request& request, double density) {
   const auto n = static_cast<double>(point.space.components);
   const Json* const given = request.find("density");
   if (given != nullptr) density = given->get<double>();
@@ -116,7 +116,7 @@ Selection settle_selection(Point& point, const Request& request, double density)
     throw InputError(fmt::format("{}: /k: {} is more than the {} components that there are",
                                  request.where(), point.k, point.space.components));
   }
-  settle_granule(point, request);
+  set_granule(point, request);
   const std::int64_t asked = point.k;
   point.k -= point.k % point.space.granule;
   if (point.k == 0 && asked > 0 && !point.scheme->dense && request.has("k")) {

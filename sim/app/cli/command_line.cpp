@@ -1,4 +1,4 @@
-#include "sim/app/cli/flags.hpp"
+#include "sim/app/cli/command_line.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 // How many components each rank selects, and how many a carried coordinate stands for.
 #pragma once
 
-#include "algorithms/scheme.hpp"
 #include "sim/app/plan/point.hpp"
 #include "sim/app/plan/request.hpp"
 
@@ -11,7 +10,7 @@ namespace thinwire::plan {
 inline constexpr double kDensity = 0.01;
 
 /// What each rank selects of the gradient.
-struct Selection {
+struct Sparsity {
   std::int64_t k = 0;  ///< components, a multiple of the granule
   double density = 0;  ///< k/n, as it was asked for
   /// Components that were asked for, of which k is the next lower multiple.
@@ -21,9 +20,9 @@ struct Selection {
   [[nodiscard]] bool is_rounded() const { return 100 * (asked - k) > asked; }
 };
 
-/// Settles k by the request, or by the trace, of which `point` has it, or by `density`, which holds
-/// where the request gives none; and the granule. Both are set in the point. Throws InputError for
+/// Sets k by the request, or by the trace, of which `point` has it, or by `density`, which holds
+/// where the request gives none; and the granule. Throws InputError for
 /// values that do not fit the gradient, and for a k that would become 0.
-Selection settle_selection(Point& point, const Request& request, double density);
+Sparsity set_sparsity(Point& point, const Request& request, double density);
 
 }  // namespace thinwire::plan

@@ -1,4 +1,4 @@
-#include "sim/machine/networks/links/background.hpp"
+#include "sim/machine/networks/links/bandwidths.hpp"
 
 #include <fmt/format.h>
 
