@@ -53,7 +53,8 @@ void check_near(const results::Outcome& few, const results::Outcome& all, double
 
 }  // namespace
 
-TEST_CASE("extrapolation: the time of all chunks follows from that of a few") {
+TEST_CASE("extrapolation: the time of all chunks follows from that of a few" *
+          doctest::test_suite("large")) {
   for (const int ranks : {2, 3, 7, 12, 23, 64}) {
     CAPTURE(ranks);
     check_near(sent(of_chunks("dense_double_tree", ranks, 48)),
@@ -63,7 +64,8 @@ TEST_CASE("extrapolation: the time of all chunks follows from that of a few") {
   }
 }
 
-TEST_CASE("extrapolation: protocols, channels and chunks are those of the whole gradient") {
+TEST_CASE("extrapolation: protocols, channels and chunks are those of the whole gradient" *
+          doctest::test_suite("large")) {
   for (const Json& options :
        {Json{{"protocol", 0}}, Json{{"protocol", 1}, {"channels", 3}},
         Json{{"chunk_words", 100'000}}, Json{{"node", 4}, {"channel_bandwidth", 20.0}}}) {
@@ -80,7 +82,7 @@ TEST_CASE("extrapolation: protocols, channels and chunks are those of the whole 
   check_near(sent(few), sent(all), 0.02);
 }
 
-TEST_CASE("extrapolation: each bucket fills the trees anew") {
+TEST_CASE("extrapolation: each bucket fills the trees anew" * doctest::test_suite("large")) {
   const auto in_buckets = [](int ranks, int chunks, std::int64_t bucket_words) {
     Json json = of_chunks("dense_auto_ovlp", ranks, chunks);
     json["options"] = {{"node", 1}, {"bucket_words", bucket_words}};
@@ -106,7 +108,8 @@ TEST_CASE("extrapolation: each bucket fills the trees anew") {
   CHECK_FALSE(in_buckets(256, 48, 200'000).extrapolated_chunks);
 }
 
-TEST_CASE("extrapolation: links that messages share, and the time without sharing them") {
+TEST_CASE("extrapolation: links that messages share, and the time without sharing them" *
+          doctest::test_suite("large")) {
   const test::PlatformFile file =
       test::made_platform("fat_tree", {{"children", "16,4"}, {"oversubscription", "8"}});
   for (const char* scheme : {"dense_double_tree", "nccl_tree"}) {
@@ -126,7 +129,8 @@ TEST_CASE("extrapolation: links that messages share, and the time without sharin
   }
 }
 
-TEST_CASE("extrapolation: where there is nothing to extrapolate, all is sent") {
+TEST_CASE("extrapolation: where there is nothing to extrapolate, all is sent" *
+          doctest::test_suite("large")) {
   const auto all_is_sent = [](const Json& json) {
     CAPTURE(json.dump());
     Json all = json;
@@ -146,7 +150,7 @@ TEST_CASE("extrapolation: where there is nothing to extrapolate, all is sent") {
   CHECK(sent(of_chunks("nccl_tree", 12, 32)).extrapolated_chunks.value() > 100);
 }
 
-TEST_CASE("extrapolation: times that are not on a line are told") {
+TEST_CASE("extrapolation: times that are not on a line are told" * doctest::test_suite("large")) {
   // 32 chunks do not fill these trees; two times alone would be up to 5.5% off.
   Json on_gpus = of_chunks("dense_auto", 128, 32);
   on_gpus["network"] = "links";

@@ -47,7 +47,8 @@ RunReport run_few(int ranks, int few, const RankProgram& program) {
 
 }  // namespace
 
-TEST_CASE("representatives: dense schemes take the time of all ranks") {
+TEST_CASE("representatives: dense schemes take the time of all ranks" *
+          doctest::test_suite("large")) {
   for (const char* scheme : {"dense_ring", "dense_rabenseifner", "dense_recursive_doubling",
                              "hierarchical_ring", "dense_ovlp"}) {
     CAPTURE(scheme);
@@ -78,7 +79,8 @@ TEST_CASE("representatives: sparse schemes take nearly the time of all ranks") {
   check("ssar_recursive_double", 112, 0.02);  // ranks fold in
 }
 
-TEST_CASE("representatives: a sparse ring whose parts stay sparse waits for the fullest of them") {
+TEST_CASE("representatives: a sparse ring whose parts stay sparse waits for the fullest of them" *
+          doctest::test_suite("large")) {
   for (const int ranks : {48, 64, 256}) {
     for (const double density : {0.0001, 0.001}) {
       CAPTURE(ranks);
@@ -105,7 +107,8 @@ TEST_CASE("representatives: as many as there are ranks change nothing") {
   }
 }
 
-TEST_CASE("representatives: ranks with uneven parts take nearly the time of all") {
+TEST_CASE("representatives: ranks with uneven parts take nearly the time of all" *
+          doctest::test_suite("large")) {
   const auto error_of = [](const Json& few, const Json& all) {
     return outcome_of(few).time().value() / outcome_of(all).time().value() - 1;
   };
@@ -129,7 +132,8 @@ TEST_CASE("representatives: it is known which times are rough") {
   CHECK_FALSE(is_rough("topka", 32));
 }
 
-TEST_CASE("representatives: whole nodes stand for others where nodes add parts") {
+TEST_CASE("representatives: whole nodes stand for others where nodes add parts" *
+          doctest::test_suite("large")) {
   const auto check = [](const char* scheme, int ranks, int few, int node, double tolerance) {
     CAPTURE(scheme);
     CAPTURE(ranks);
@@ -181,7 +185,8 @@ TEST_CASE("representatives: one of few ranks has the fullest part of all") {
   CHECK(static_cast<double>(split_words(8).value()) == test::approx(all).epsilon(0.01));
 }
 
-TEST_CASE("representatives: oktopk runs on a hundred thousand ranks") {
+TEST_CASE("representatives: oktopk runs on a hundred thousand ranks" *
+          doctest::test_suite("large")) {
   // Each rank of a direct exchange waits for P - 1 messages, with α = 2 µs, and the rest is short.
   const double time = outcome_of(given("oktopk", 100'000, 4)).time().value();
   CHECK(time > 99'999 * 2e-6);
@@ -234,7 +239,8 @@ const std::vector<Represented> kPlatforms{
 
 }  // namespace
 
-TEST_CASE("representatives: on links, messages of equal lengths take the time of all ranks") {
+TEST_CASE("representatives: on links, messages of equal lengths take the time of all ranks" *
+          doctest::test_suite("large")) {
   for (const Represented& on : kPlatforms) {
     const test::PlatformFile file = test::made_platform(on.family, on.parameters);
     for (const char* scheme : {"dense_ring", "topka", "dense_rabenseifner"}) {
@@ -254,7 +260,8 @@ TEST_CASE("representatives: on links, messages of equal lengths take the time of
   }
 }
 
-TEST_CASE("representatives: on links, exchanges of unequal parts are nearly as long") {
+TEST_CASE("representatives: on links, exchanges of unequal parts are nearly as long" *
+          doctest::test_suite("large")) {
   const test::PlatformFile file = test::made_platform(
       "dragonfly", {{"groups", "16"}, {"chassis", "2"}, {"routers", "4"}, {"nodes", "2"}});
   for (const char* scheme : {"oktopk", "ring_sparse"}) {
@@ -266,7 +273,8 @@ TEST_CASE("representatives: on links, exchanges of unequal parts are nearly as l
   }
 }
 
-TEST_CASE("representatives: on links, whole nodes stand for others") {
+TEST_CASE("representatives: on links, whole nodes stand for others" *
+          doctest::test_suite("large")) {
   const test::PlatformFile tree = test::made_platform("fat_tree", {{"children", "16,16"}});
   const test::PlatformFile nodes = test::made_platform("nvlink_ib", {{"nodes", "32"}});
   const Json of_four = {{"options", {{"node", 4}}}};
@@ -282,7 +290,8 @@ TEST_CASE("representatives: on links, whole nodes stand for others") {
   }
 }
 
-TEST_CASE("representatives: on links, groups of ranks take nearly the time of all ranks") {
+TEST_CASE("representatives: on links, groups of ranks take nearly the time of all ranks" *
+          doctest::test_suite("large")) {
   const test::PlatformFile file = test::made_platform("star", {{"hosts", "64"}});
   for (const int teams : {1, 4, 8}) {
     CAPTURE(teams);
@@ -296,7 +305,8 @@ TEST_CASE("representatives: on links, groups of ranks take nearly the time of al
   }
 }
 
-TEST_CASE("representatives: on links, short messages and other placements take the time of all") {
+TEST_CASE("representatives: on links, short messages and other placements take the time of all" *
+          doctest::test_suite("large")) {
   const test::PlatformFile file = test::made_platform("nvlink_ib", {{"nodes", "8"}});
   for (const char* placement : {"block", "round_robin"}) {
     CAPTURE(placement);
