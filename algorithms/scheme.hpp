@@ -196,6 +196,7 @@ struct PaperCost {
   std::string latency_high = {};
   std::string reduced = "0";  ///< factor of γ: ours, since the papers leave it out
   std::string reduced_high = {};
+  bool ours = false;  ///< no paper prints a formula of the scheme's time: it is our own
 };
 
 /// What a scheme computes of vectors of n components. Block r of P is part r of such a vector, cut

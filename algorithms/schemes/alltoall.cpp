@@ -116,7 +116,7 @@ std::vector<SchemeInfo> alltoall_schemes() {
                         return std::make_unique<AlltoallScheme>(setup, bind(setup));
                       }};
   };
-  const PaperCost direct{.latency = "P-1", .words = "n (P-1)/P"};
+  const PaperCost direct{.latency = "P-1", .words = "n (P-1)/P", .ours = true};
   const OptionInfo requests{kRequests, std::int64_t{0}, 0,
                             "exchanges in flight together; 0: all P-1"};
   const auto linear = [](const SchemeSetup& setup) -> AlltoallSchedule {

@@ -79,7 +79,10 @@ SchemeInfo cltk_scheme() {
           "broadcast of one rank's top-k indexes, each rank in its turn; allreduce of all "
           "values there",
       .source = "ExDyna (2024), section III; ScaleCom (NeurIPS 2020)",
-      .paper = {.latency = "3 log P", .words = "k log P + 2k (P-1)/P", .reduced = "k (P-1)/P"},
+      .paper = {.latency = "3 log P",
+                .words = "k log P + 2k (P-1)/P",
+                .reduced = "k (P-1)/P",
+                .ours = true},
       .exact_when = "P is a power of two",
       .added = "remainders; folding in",
       .independent_iterations = true,

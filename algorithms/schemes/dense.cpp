@@ -215,12 +215,13 @@ std::vector<SchemeInfo> dense_schemes() {
                 "Open MPI 4.1, coll_base_allreduce.c, ring_segmented",
                 {.latency = "(P-1) (1 + max(1, floor(4n/(P segment_bytes) + 1/2)))",
                  .words = "2n (P-1)/P",
-                 .reduced = "n (P-1)/P"},
+                 .reduced = "n (P-1)/P",
+                 .ours = true},
                 "there is one segment, or P times the segments divide n", ring_segmented_cost,
                 no_buffers, segmented, {segment}),
           entry("dense_nonoverlapping", "sum to rank 0 by a binomial tree; broadcast by another",
                 "Open MPI 4.1, coll_base_allreduce.c, nonoverlapping",
-                {.latency = "2 log P", .words = "2n log P", .reduced = "n log P"},
+                {.latency = "2 log P", .words = "2n log P", .reduced = "n log P", .ours = true},
                 "P is a power of two", nonoverlapping_cost, no_buffers,
                 plain(allreduce_nonoverlapping))};
 }

@@ -166,7 +166,8 @@ SchemeInfo dense_ovlp_scheme() {
       .source = "Ok-Topk (PPoPP 2022), section 5, DenseOvlp",
       .paper = {.latency = "2 ceil(n/bucket_words) (ring (P-1) + (1 - ring) log P)",
                 .words = "2n (P-1)/P",
-                .reduced = "n (P-1)/P"},
+                .reduced = "n (P-1)/P",
+                .ours = true},
       .exact_when =
           "every bucket meets the condition of dense_rabenseifner; with ring, P "
           "divides every bucket",

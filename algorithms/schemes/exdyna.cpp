@@ -115,7 +115,8 @@ SchemeInfo with_costs(SchemeInfo info) {
                 .words = partitioned ? "k/P (P-1) + 2k (P-1)/P" : "k (P-1) + 2k (P-1)/P",
                 .words_high = partitioned ? "" : "k (P-1) + 2 min(k P, n) (P-1)/P",
                 .reduced = "k (P-1)/P",
-                .reduced_high = partitioned ? "" : "min(k P, n) (P-1)/P"};
+                .reduced_high = partitioned ? "" : "min(k P, n) (P-1)/P",
+                .ours = true};
   info.exact_when = partitioned ? "P is a power of two"
                                 : "the size of the union is known, and P is a power of two";
   if (info.decided) info.added += "; what a rank decides: ceil(log P) messages of so many words";

@@ -105,7 +105,8 @@ SchemeInfo hierarchical_split_scheme() {
                     .words_high = "2k (P + 1) (" + g + " - 1)/" + g + " + 2k (" + m + " + 1) (" +
                                   m + " - 1)/" + m,
                     .reduced = "0",
-                    .reduced_high = "k (" + g + " - 1) + k " + g + " (" + m + " - 1)"},
+                    .reduced_high = "k (" + g + " - 1) + k " + g + " (" + m + " - 1)",
+                    .ours = true},
           .added = "concentrated selections; smaller last nodes",
           .independent_iterations = true,
           .stand_ins = {.uneven_parts = UnevenParts::sent_and_gathered, .adds_in_nodes = true},

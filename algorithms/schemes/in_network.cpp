@@ -298,7 +298,7 @@ SchemeInfo in_network_scheme() {
               "back (NVLS, CollNet)",
           .source = "Graham et al., SHARP (COM-HPC 2016); NVIDIA NCCL, nvls.cc and coll_net.cc",
           .needs = "switches that sum, where P > 1",
-          .paper = {.latency = "min(1, P-1)", .words = "n min(1, P-1)"},
+          .paper = {.latency = "min(1, P-1)", .words = "n min(1, P-1)", .ours = true},
           .exact_when =
               "all sums are in switches of one latency, node divides P, and the pieces divide n",
           .added = "the switches' latency; chunks, and what a node sends on",

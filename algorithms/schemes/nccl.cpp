@@ -420,6 +420,7 @@ std::optional<Pipeline> auto_ovlp_pipeline(const CostInput& in) {
 
 SchemeInfo auto_ovlp_entry(PaperCost paper) {
   const std::string buckets = "ceil(n/bucket_words) ";
+  paper.ours = true;
   paper.latency = buckets + paper.latency;
   paper.latency_high = buckets + paper.latency_high;
   return {
@@ -448,6 +449,7 @@ std::function<std::optional<Pipeline>(const CostInput&)> pipeline_of(NcclKind ki
 
 SchemeInfo nccl_entry(std::string name, std::string summary, std::string source, PaperCost paper,
                       NcclKind kind) {
+  paper.ours = true;
   std::vector<OptionInfo> options{node_option(), channels_option(), chunk_option()};
   if (kind != NcclKind::automatic) {
     options.push_back({kProtocol, std::int64_t{2}, 0, "0: LL, 1: LL128, 2: Simple", {0, 1, 2}});

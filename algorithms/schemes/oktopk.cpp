@@ -480,7 +480,8 @@ SchemeInfo hierarchical_oktopk_scheme() {
       .words_high = "2k (" + g + " - 1)/" + g + " + 2k (" + m + " - 1)/" + m + " + 4k (P-1)/P",
       .latency_high = g + " + " + m + " + P + 2 log P",
       .reduced_high = "k (" + g + " - 1) max(" + naive + ", 1/" + g + ") + k (" + m + " - 1) max(" +
-                      naive + " " + g + ", 1/" + m + ")"};
+                      naive + " " + g + ", 1/" + m + ")",
+      .ours = true};
   info.stand_ins.adds_in_nodes = true;
   info.options.insert(info.options.begin(), node_option());
   info.run_cost = [](const CostInput& in) {

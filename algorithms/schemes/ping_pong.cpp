@@ -54,7 +54,7 @@ SchemeInfo ping_pong_scheme() {
           .collective_kind = Collective::ping_pong,
           .summary = "the vector of rank 0 to the last rank and back",
           .source = "OSU Micro-Benchmarks, osu_latency",
-          .paper = {.latency = "2 min(1, P-1)", .words = "2n min(1, P-1)"},
+          .paper = {.latency = "2 min(1, P-1)", .words = "2n min(1, P-1)", .ours = true},
           .exact_when = "always",
           .dense = true,
           .run_cost = ping_pong_cost,

@@ -248,7 +248,10 @@ SchemeInfo quantised_alltoall_scheme(std::vector<OptionInfo> options) {
       .summary =
           "blocks in few bits to their ranks, which sum them; the sums in few bits around a ring",
       .source = "ZeRO++ (arXiv:2306.10209), qgZ; 1-bit Adam (ICML 2021), compressed allreduce",
-      .paper = {.latency = "2 (P-1)", .words = "2n bits/32 (P-1)/P", .reduced = "n (P-1)/P"},
+      .paper = {.latency = "2 (P-1)",
+                .words = "2n bits/32 (P-1)/P",
+                .reduced = "n (P-1)/P",
+                .ours = true},
       .exact_when = "P divides n",
       .added = "rounding up to words; scales",
       .dense = true,

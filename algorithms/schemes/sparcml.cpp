@@ -366,7 +366,8 @@ SchemeInfo dsar_recursive_double_scheme() {
                         .words = "2k log P",
                         .words_high = "min(2k (P-1), n log P)",
                         .reduced = "k log P",
-                        .reduced_high = "min(2k (P-1), n log P)"},
+                        .reduced_high = "min(2k (P-1), n log P)",
+                        .ours = true},
                        {delta_option()}, recursive_double_cost, allreduce_recursive_doubling);
 }
 
@@ -378,7 +379,8 @@ SchemeInfo ring_sparse_scheme() {
        .words = "4k (P-1)/P",
        .words_high = "2n (P-1)/P",
        .reduced = "0",
-       .reduced_high = "(P-1) ceil(n/P)"},
+       .reduced_high = "(P-1) ceil(n/P)",
+       .ours = true},
       {delta_option()}, ring_sparse_cost, allreduce_ring);
   info.stand_ins.uneven_parts = UnevenParts::sent;
   return info;

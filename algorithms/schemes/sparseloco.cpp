@@ -127,7 +127,7 @@ SchemeInfo sparseloco_scheme() {
   return {
       .name = "sparseloco",
       .needs = "bucket_components divisible by the granule",
-      .paper = {.latency = "log P", .words = "", .reduced = "k (P-1)"},
+      .paper = {.latency = "log P", .words = "", .reduced = "k (P-1)", .ours = true},
       .exact_when = "always",
       .added = "nothing: the counted words include levels and rounding up",
       .approximate = true,

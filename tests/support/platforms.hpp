@@ -78,4 +78,39 @@ struct Cable {
                   hosts, middle.bandwidth, middle.latency, routes));
 }
 
+/// Four switches of four hosts h-0 ... each, and four switches above them, by the last of which the
+/// host's number modulo 4 is reached: as many cables go up from a switch as hosts hang on it, and no
+/// shift of all hosts meets itself. The latency is that of the ports, alike for all pairs.
+[[nodiscard]] inline std::string full_bisection_xml(const Cable& cable,
+                                                    const std::string& property) {
+  std::string links;
+  std::string routes;
+  const auto link = [&](const std::string& name, const std::string& latency) {
+    links += fmt::format(
+        "<link id=\"{}\" bandwidth=\"{}\" latency=\"{}\" sharing_policy=\"SPLITDUPLEX\"/>\n", name,
+        cable.bandwidth, latency);
+  };
+  const auto over = [](const std::string& name, const char* direction) {
+    return fmt::format("<link_ctn id=\"{}\" direction=\"{}\"/>", name, direction);
+  };
+  for (int from = 0; from < 16; ++from) {
+    links += fmt::format("<host id=\"h-{}\" speed=\"1Gf\"/>\n", from);
+    link(fmt::format("port-{}", from), cable.latency);
+    link(fmt::format("cable-{}-{}", from / 4, from % 4), "0");
+    for (int to = 0; to < 16; ++to) {
+      if (from == to) continue;
+      std::string above;
+      if (from / 4 != to / 4) {
+        above = over(fmt::format("cable-{}-{}", from / 4, to % 4), "UP") +
+                over(fmt::format("cable-{}-{}", to / 4, to % 4), "DOWN");
+      }
+      routes += fmt::format("<route src=\"h-{}\" dst=\"h-{}\" symmetrical=\"NO\">{}{}{}</route>\n",
+                            from, to, over(fmt::format("port-{}", from), "UP"), above,
+                            over(fmt::format("port-{}", to), "DOWN"));
+    }
+  }
+  return platform_xml("<zone id=\"world\" routing=\"Full\">" + property + links + routes +
+                      "</zone>");
+}
+
 }  // namespace thinwire::test

@@ -40,7 +40,9 @@ class Mean {
   [[nodiscard]] EndToEnd result() const {
     if (pairs_ == 0) return {};
     const auto pairs = static_cast<double>(pairs_);
-    return {.alpha = platform_.message_gap() + Seconds(latency_ / pairs),
+    const Seconds latency(latency_ / pairs);
+    return {.alpha = platform_.message_gap() + latency,
+            .latency = latency,
             .beta_per_word = Seconds(per_word_ / pairs)};
   }
 

@@ -1,4 +1,4 @@
-// The α-β machine that a platform is when nobody else sends.
+// The LogGP machine that a platform is when nobody else sends.
 #pragma once
 
 #include <span>
@@ -10,6 +10,7 @@ namespace thinwire::topologies {
 /// Of a message that travels alone, mean over pairs of ranks.
 struct EndToEnd {
   Seconds alpha;          ///< latency of the route, and the message gap
+  Seconds latency;        ///< of the route alone: LogGP's L
   Seconds beta_per_word;  ///< 4 bytes over the smallest bandwidth on the route
 };
 

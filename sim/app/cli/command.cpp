@@ -171,7 +171,11 @@ class ComparisonColumns {
          }});
     add(gigabytes("algbw_GB/s", "algbw_bytes_per_s"));
     add(gigabytes("busbw_GB/s", "busbw_bytes_per_s"));
-    add(intervals("paper_s", "paper_low_s", "paper_high_s", 6));
+    add({"paper_s", [](const Json& r) {
+           const std::string seconds =
+               report::interval_text(r.at("paper_low_s"), r.at("paper_high_s"), 6);
+           return r.at("formula_by") == "ours" && seconds != "-" ? "ours " + seconds : seconds;
+         }});
     add(intervals("time/paper", "ratio_low", "ratio_high", 5));
     if (any_value("congestion_factor")) add(numbers("congestion", "congestion_factor"));
   }
@@ -200,7 +204,11 @@ class ComparisonColumns {
          }});
     add({"verdict",
          [](const Json& r) {
-           return (r.at("status") == "ok" ? r.at("verdict") : r.at("status")).get<std::string>();
+           if (r.at("status") != "ok") return r.at("status").get<std::string>();
+           const auto verdict = r.at("verdict").get<std::string>();
+           const Json& mean = r.at("verdict_mean");
+           if (mean.is_null() || mean == verdict) return verdict;
+           return verdict + ", mean " + mean.get<std::string>();
          },
          true});
   }
@@ -280,7 +288,8 @@ void add_setting_flag(Command& command, Json& given, const plan::Setting& settin
       setting.flag,
       [&given, &setting, values](const std::string& word) {
         const bool is_text = setting.kind == SettingKind::text;
-        const bool listed = !is_text || setting.path == "scheme";
+        const bool listed = !is_text || setting.path == "scheme" || setting.path == "network" ||
+                            setting.path == "platform";
         const std::vector<std::string> parts = listed ? split(word) : std::vector{word};
         if (parts.size() > 1 && values == Values::one) {
           throw InputError(

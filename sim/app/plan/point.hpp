@@ -31,6 +31,7 @@ struct Machine {
   algorithms::FreshMemory fresh = {};  ///< of buffers that collectives allocate
   Bytes cache{0};  ///< share of the last-level cache of one rank; 0: as large as any vector
   Seconds latency{0};
+  Seconds route_latency{0};        ///< of a platform: the part of alpha that occupies no port
   int node = 0;                    ///< ranks of a node of the platform, as in SchemeSetup
   ReducingSwitches switches = {};  ///< of the platform, likewise
   networks::HostCosts host = {};   ///< networks alphabeta and links; the seed is the point's

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <tuple>
 
 #include "sim/app/plan/network_info.hpp"
@@ -18,18 +19,102 @@ double ratio(double simulated, double formula) {
 }
 
 /// The numbers of components that the ranks selected and that the result holds.
-algorithms::SelectedCounts selected_in(const Outcome& outcome,
+algorithms::SelectedCounts selected_in(const SelectionSummary& selection, std::int64_t result,
                                        const algorithms::SchemeInfo& scheme) {
-  const SelectionSummary& selection = *outcome.selection;
   algorithms::SelectedCounts counts{
       .least = selection.least, .most = selection.most, .total = selection.total};
   if (scheme.carries_slots) counts = {selection.sent_least, selection.sent_most, selection.total};
   if (scheme.selects_result) {
-    counts.least = std::min(counts.least, outcome.result_components);
-    counts.most = std::max(counts.most, outcome.result_components);
+    counts.least = std::min(counts.least, result);
+    counts.most = std::max(counts.most, result);
   }
   return counts;
 }
+
+/// The complete formula of an iteration, or of several in the mean.
+struct Formula {
+  double low = 0;
+  double high = 0;
+  bool exact = true;
+};
+
+/// Judges times of a row by formulas.
+class Judge {
+ public:
+  Judge(const Row& row, double tolerance)
+      : row_(row),
+        scheme_(*row.point.scheme),
+        has_clock_(row.point.network->has_clock),
+        options_(scheme_.options, row.point.options),
+        machine_(row.outcome ? row.outcome->machine : row.point.machine),
+        tolerance_(tolerance) {}
+
+  [[nodiscard]] algorithms::Cost cost_of(int iteration,
+                                         const std::optional<SelectionSummary>& selection,
+                                         std::int64_t result) const {
+    algorithms::CostInput in = cost_input(row_.point, machine_, options_, iteration);
+    if (selection) {
+      in.selected = selected_in(*selection, result, scheme_);
+      in.result = result;
+    }
+    return scheme_.cost(in);
+  }
+  [[nodiscard]] double value(algorithms::Terms terms) const {
+    if (!has_clock_) return terms.messages;
+    return terms.messages * machine_.alpha.value() + terms.words * machine_.beta_per_word.value() +
+           terms.reduced * machine_.gamma(row_.point.space.components).value() + terms.seconds;
+  }
+  /// The formula of the mean over all kinds of iterations; nothing if it is not known what the
+  /// ranks selected in them.
+  [[nodiscard]] std::optional<Formula> mean_formula() const {
+    Formula mean;
+    for (const KindTime& kind : row_.outcome->kinds) {
+      if (!kind.selection && row_.outcome->selection) return std::nullopt;
+      const algorithms::Cost cost =
+          cost_of(kind.which.iteration, kind.selection, kind.result_components);
+      mean.low += kind.which.weight * value(cost.run().low);
+      mean.high += kind.which.weight * value(cost.run().high);
+      mean.exact = mean.exact && cost.exact;
+    }
+    return mean;
+  }
+
+  /// Networks that share links agree with the LogGP machine to less than this where nothing is
+  /// congested. Then it suffices that the time of that machine is that of the formula.
+  static constexpr double kSame = 1e-3;
+  [[nodiscard]] double factor() const { return row_.outcome->congestion_factor().value_or(1); }
+  [[nodiscard]] bool lies_within(double time, const Formula& formula) const {
+    const double low = formula.low - tolerance_ * std::abs(formula.low);
+    const double high = formula.high + tolerance_ * std::abs(formula.high);
+    const auto lies = [&](double one) { return one >= low && one <= high; };
+    return lies(time) || lies(time / factor());
+  }
+  /// Whether the network makes a run faster or slower than the formula says, which charges its ports
+  /// with all of α.
+  [[nodiscard]] bool changes(double time, const Formula& formula) const {
+    const bool overlaps = machine_.route_latency > Seconds(0) && time < formula.low;
+    return std::abs(factor() - 1) > kSame || (overlaps && !lies_within(time, formula));
+  }
+  [[nodiscard]] Verdict verdict(double time, const Formula& formula, double paper_high) const {
+    // Papers count values and indexes of a word each.
+    const bool of_paper = paper_high > 0 && row_.point.space.precision == Precision{};
+    if (selects_far_from_k(row_)) return Verdict::selection;
+    if (factor() > 1 + kSame) return Verdict::congested;
+    if (changes(time, formula)) return Verdict::faster;
+    if (!lies_within(time, formula)) return Verdict::off;
+    if (formula.exact) return Verdict::exact;
+    const bool above = of_paper && !scheme_.paper.ours && time > (1 + kSame) * paper_high;
+    return above ? Verdict::above : Verdict::inside;
+  }
+
+ private:
+  const Row& row_;
+  const algorithms::SchemeInfo& scheme_;
+  bool has_clock_;
+  algorithms::Options options_;
+  const plan::Machine& machine_;
+  double tolerance_;
+};
 
 /// Why no formula describes the run of a row; empty if one does.
 std::string why_incomparable(const Row& row, const plan::NetworkInfo& network) {
@@ -88,62 +173,34 @@ algorithms::Cost cost_of(const plan::Point& point) {
 }
 
 Comparison compare(const Row& row, double tolerance) {
-  const algorithms::SchemeInfo& scheme = *row.point.scheme;
   const plan::NetworkInfo& network = *row.point.network;
-  const bool has_clock = network.has_clock;
-  const algorithms::Options options(scheme.options, row.point.options);
-  const plan::Machine& machine = row.outcome ? row.outcome->machine : row.point.machine;
-  const auto value = [&](algorithms::Terms terms) {
-    return has_clock ? terms.messages * machine.alpha.value() +
-                           terms.words * machine.beta_per_word.value() +
-                           terms.reduced * machine.gamma(row.point.space.components).value() +
-                           terms.seconds
-                     : terms.messages;
-  };
-
-  algorithms::CostInput in =
-      cost_input(row.point, machine, options,
-                 row.outcome ? row.outcome->iteration : std::max(1, row.point.iterations));
-  if (row.outcome && row.outcome->selection) {
-    in.selected = selected_in(*row.outcome, scheme);
-    in.result = row.outcome->result_components;
-  }
+  const Judge judge(row, tolerance);
   Comparison result;
-  result.cost = scheme.cost(in);
+  result.cost = row.outcome ? judge.cost_of(row.outcome->iteration, row.outcome->selection,
+                                            row.outcome->result_components)
+                            : judge.cost_of(std::max(1, row.point.iterations), std::nullopt, 0);
   const algorithms::Cost& cost = result.cost;
-  result.formula_low = value(cost.run().low);
-  result.formula_high = value(cost.run().high);
+  result.formula_low = judge.value(cost.run().low);
+  result.formula_high = judge.value(cost.run().high);
   // Beyond the densities that a paper has in view, its lower bound may exceed the upper one.
   std::tie(result.paper_low, result.paper_high) =
-      std::minmax({value(cost.paper.low), value(cost.paper.high)});
-  result.added_low = value(cost.added.low);
-  result.added_high = value(cost.added.high);
+      std::minmax({judge.value(cost.paper.low), judge.value(cost.paper.high)});
+  result.added_low = judge.value(cost.added.low);
+  result.added_high = judge.value(cost.added.high);
   result.incomparable = why_incomparable(row, network);
   result.machine_known = row.outcome || row.point.platform.empty();
   if (!row.outcome) return result;
 
   result.simulated =
-      has_clock ? row.outcome->time().value() : static_cast<double>(row.outcome->steps);
-  const double low = result.formula_low - tolerance * std::abs(result.formula_low);
-  const double high = result.formula_high + tolerance * std::abs(result.formula_high);
-  // Networks that share links agree with the α-β machine to less than this where nothing is
-  // congested. Then it suffices that the time of the α-β machine is that of the formula.
-  constexpr double kSame = 1e-3;
-  const double factor = row.outcome->congestion_factor().value_or(1);
-  const auto lies_within = [&](double time) { return time >= low && time <= high; };
-  const bool within = lies_within(result.simulated) || lies_within(result.simulated / factor);
-  // Papers count values and indexes of a word each.
-  const bool of_paper = result.paper_high > 0 && row.point.space.precision == Precision{};
-  const bool above_paper = of_paper && result.ratio_low() > 1 + kSame;
-  result.changed_by_network = std::abs(factor - 1) > kSame;
-  result.misses = !within && !result.changed_by_network;
-  result.verdict = selects_far_from_k(row) ? Verdict::selection
-                   : factor > 1 + kSame    ? Verdict::congested
-                   : factor < 1 - kSame    ? Verdict::faster
-                   : result.misses         ? Verdict::off
-                   : cost.exact            ? Verdict::exact
-                   : above_paper           ? Verdict::above
-                                           : Verdict::inside;
+      network.has_clock ? row.outcome->time().value() : static_cast<double>(row.outcome->steps);
+  const Formula formula{result.formula_low, result.formula_high, cost.exact};
+  result.changed_by_network = judge.changes(result.simulated, formula);
+  result.misses = !judge.lies_within(result.simulated, formula) && !result.changed_by_network;
+  result.verdict = judge.verdict(result.simulated, formula, result.paper_high);
+  if (!row.outcome->periodic_time()) return result;
+  if (const std::optional<Formula> mean = judge.mean_formula()) {
+    result.mean_verdict = judge.verdict(row.outcome->mean_time().value(), *mean, result.paper_high);
+  }
   return result;
 }
 

@@ -1,6 +1,8 @@
 // Compares a simulated cost with the cost model of its scheme.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "algorithms/scheme.hpp"
@@ -16,8 +18,9 @@ enum class Verdict : std::uint8_t {
   off,        ///< neither
   selection,  ///< the ranks select less than half of k, or more than twice as much: the time is not
               ///< that of the scheme at k, and wins no comparison
-  congested,  ///< slower than in the α-β machine, because messages share links: not judged
-  faster,     ///< faster than in the α-β machine with the platform's mean α and β: not judged
+  congested,  ///< slower than in the platform's LogGP machine, as messages share links: not judged
+  faster,     ///< faster than in that machine, since ranks are nearer than the mean pair, or faster
+              ///< than the formula, since latencies overlap: not judged
   no_result   ///< skipped or failed
 };
 
@@ -43,8 +46,11 @@ struct Comparison {
   std::string incomparable;
   bool machine_known = true;  ///< false if α and β come from a platform that was not loaded
   Verdict verdict = Verdict::no_result;
-  /// Whether the network changed the time: faster or slower than on the α-β machine. The formula
-  /// cannot judge it then.
+  /// Of a scheme with periodic work: about the mean over its kinds of iterations, with the formula of
+  /// each. Its `above` is about the paper's bound, which leaves periodic work out.
+  std::optional<Verdict> mean_verdict = {};
+  /// Whether the network changed the time, as `congested` and `faster` say. The formula cannot judge
+  /// it then.
   bool changed_by_network = false;
   bool misses = false;  ///< the formula can judge the time, which lies outside its interval
 

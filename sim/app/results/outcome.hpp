@@ -54,6 +54,8 @@ struct SelectionSummary {
 struct KindTime {
   workloads::WeightedIteration which;
   Seconds time;
+  std::optional<SelectionSummary> selection = {};  ///< in it, as Outcome::selection
+  std::int64_t result_components = 0;              ///< likewise
 };
 
 /// A kind of iteration that occurs in a training run.
@@ -116,7 +118,7 @@ struct Outcome {
   /// not contribute (ExDyna, Equation 1).
   std::vector<double> global_errors;
   plan::Machine machine;  ///< with the α and β for the formulas
-  /// The time on the α-β machine of the platform, end to end; only where flows share links.
+  /// The time on the LogGP machine with the platform's mean L, g and G; only where flows share links.
   std::optional<Seconds> alphabeta_time;
   std::vector<LinkReport> links;   ///< if recorded: the links that carried data, busiest first
   std::vector<RankPhase> by_rank;  ///< if recorded

@@ -208,6 +208,9 @@ Json or_null(const std::optional<Value>& value) {
 Json kind_json(const KindTime& kind) {
   Json json = to_json(kind.which);
   json["time_s"] = kind.time.value();
+  if (!kind.selection) return json;
+  json["selection"] = to_json(*kind.selection);
+  json["result_components"] = kind.result_components;
   return json;
 }
 
@@ -220,7 +223,12 @@ Json link_json(const LinkReport& link) {
 }
 
 KindTime kind_from(const JsonNode& kind) {
-  return {weighted_from(kind), seconds_from(kind.at("time_s"))};
+  KindTime one{weighted_from(kind), seconds_from(kind.at("time_s"))};
+  if (const auto selection = field(kind, "selection")) {
+    one.selection = selection_from(*selection);
+    one.result_components = kind.at("result_components").whole();
+  }
+  return one;
 }
 
 PhaseCost phase_from(const JsonNode& phase) {
@@ -235,6 +243,9 @@ plan::Machine machine_from(const JsonNode& node, const plan::Machine& given) {
   plan::Machine machine = given;
   machine.alpha = Seconds(node.at("alpha_s").number());
   machine.beta_per_word = Seconds(node.at("beta_s_per_word").number());
+  if (const auto latency = field(node, "route_latency_s")) {
+    machine.route_latency = seconds_from(*latency);
+  }
   if (const auto ranks = field(node, "node")) machine.node = int_from(*ranks);
   if (const auto switches = field(node, "switches")) machine.switches = switches_from(*switches);
   return machine;
@@ -326,6 +337,7 @@ Json to_json(const Outcome& outcome, bool has_clock) {
       {"global_errors", outcome.global_errors.empty() ? Json() : Json(outcome.global_errors)},
       {"alpha_s", outcome.machine.alpha.value()},
       {"beta_s_per_word", outcome.machine.beta_per_word.value()},
+      {"route_latency_s", outcome.machine.route_latency.value()},
       {"alphabeta_time_s", alphabeta ? Json(alphabeta->value()) : Json()},
       {"congestion_factor", or_null(outcome.congestion_factor())},
       {"training", outcome.training ? to_json(*outcome.training) : Json()},

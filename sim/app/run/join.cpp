@@ -33,7 +33,8 @@ Outcome joined(const Part& part, const std::vector<Outcome>& each) {
   outcome.ranks_agree = std::ranges::all_of(each, &Outcome::ranks_agree);
   for (const workloads::WeightedIteration& which : kinds_of(part.point)) {
     const auto at = std::ranges::find(each, which.iteration, &Outcome::iteration);
-    if (at != each.end()) outcome.kinds.push_back({which, at->time()});
+    if (at != each.end())
+      outcome.kinds.push_back({which, at->time(), at->selection, at->result_components});
   }
   if (outcome.training) {
     outcome.training = training_outcome(std::move(trained), samples_of(part.point));

@@ -58,6 +58,7 @@ ReadyNetwork make_alphabeta(const plan::Point& point, bool verbose) {
     const topologies::Platform platform(topologies::platform_file(point.platform),
                                         {.verbose = verbose, .factors = factors_of(point)});
     machine = machine_on(point, platform, place(platform.hosts(), point.ranks, point.placement));
+    machine.route_latency = {};  // the papers' machine: all of α occupies the ports
   }
   return {.network = alphabeta_of(machine, machine.host_for(point.space.components, point.seed)),
           .machine = machine};
@@ -114,9 +115,9 @@ ReadyNetwork make_links(const plan::Point& point, bool verbose) {
 std::unique_ptr<Network> alphabeta_of(const plan::Machine& machine,
                                       const networks::HostCosts& host) {
   return std::make_unique<networks::AlphaBetaNetwork>(
-      networks::LogGP{.latency = machine.latency,
+      networks::LogGP{.latency = machine.latency + machine.route_latency,
                       .overhead = Seconds(0),
-                      .gap = machine.alpha,
+                      .gap = machine.alpha - machine.route_latency,
                       .gap_per_word = machine.beta_per_word},
       host, machine.switches);
 }
@@ -126,6 +127,7 @@ plan::Machine machine_on(const plan::Point& point, const topologies::Platform& p
   const topologies::EndToEnd ends = topologies::end_to_end(platform, hosts);
   plan::Machine machine = point.machine;
   machine.alpha = ends.alpha;
+  machine.route_latency = ends.latency;
   machine.beta_per_word = ends.beta_per_word;
   machine.node = ranks_of_node(platform, hosts);
   machine.switches = platform.switches();

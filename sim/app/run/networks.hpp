@@ -21,6 +21,7 @@ struct ReadyNetwork {
 /// topologies/loading/platform.hpp. Throws InputError for the network mpi, which is real processes.
 [[nodiscard]] ReadyNetwork make_network(const plan::Point& point, bool verbose);
 
+/// The LogGP machine of a machine: latency occupies no port.
 [[nodiscard]] std::unique_ptr<Network> alphabeta_of(const plan::Machine& machine,
                                                     const networks::HostCosts& host = {});
 

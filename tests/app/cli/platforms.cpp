@@ -504,3 +504,33 @@ TEST_CASE("a sweep runs a point again when its platform has changed") {
   CHECK(changed.out != first.out);
   CHECK(lines_in(text_of(out)) == 1);
 }
+
+TEST_CASE("run takes several networks and platforms") {
+  const TemporaryFolder folder;
+  const std::string one = folder.write("one.xml", test::star_xml(4));
+  const std::string other = folder.write("other.xml", test::star_xml(4, {"2GBps", "3us"}));
+  const std::string command =
+      "run --network alphabeta,links --platform " + one + "," + other +
+      " --scheme topka,oktopk -P 4 -n 1000 -k 50 --placement random:1 --format json ";
+  const auto rows = [&](const std::string& flags) {
+    const Ended ended = run_program(command + flags);
+    REQUIRE(ended.exit_code == 0);
+    CHECK_FALSE(contains(ended.err, "changes nothing"));
+    return nlohmann::json::parse(ended.out);
+  };
+  const auto all = rows("");
+  REQUIRE(all.size() == 8);
+  CHECK(all[0]["network"] == "alphabeta");
+  CHECK(all[1]["network"] == "links");
+  CHECK(all[0]["machine.alpha_s"] == all[1]["machine.alpha_s"]);
+  CHECK(all[0]["machine.alpha_s"] != all[2]["machine.alpha_s"]);
+  CHECK(all[3]["platform"] == other);
+  CHECK(all[0]["time_s"].get<double>() == all[0]["formula_low_s"].get<double>());
+  // An α that is given is that of alphabeta; the platforms are those of links.
+  const auto own = rows("--alpha 5us");
+  REQUIRE(own.size() == 6);
+  CHECK(own[0]["machine.alpha_s"] == 5e-6);
+  CHECK(own[0]["platform"].is_null());
+  CHECK(own[1]["platform"] == one);
+  CHECK(own[2]["platform"] == other);
+}

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "algorithms/registry.hpp"
 #include "sim/app/run/simulate.hpp"
@@ -47,6 +48,53 @@ TEST_CASE("a network that shares links is judged unless its congestion factor is
   row.outcome->alphabeta_time = same.outcome->time();
   row.outcome->iteration_times.back() = Seconds(1.0005 * time.value());
   CHECK(compare(row, 1e-9).verdict == Verdict::exact);
+}
+
+TEST_CASE("latencies that overlap make a run faster than its formula, and congest nothing") {
+  const Row row = row_of({{"scheme", "oktopk"},
+                          {"ranks", 16},
+                          {"k", 1000},
+                          {"network", "links"},
+                          {"platform", "gige_star"}});
+  CHECK(*row.outcome->congestion_factor() == test::approx(1).epsilon(1e-9));
+  const Comparison compared = compare(row, 1e-9);
+  CHECK(compared.simulated < compared.formula_low);
+  CHECK(compared.verdict == Verdict::faster);
+  CHECK(compared.mean_verdict == Verdict::faster);
+  CHECK_FALSE(compared.misses);
+  // One message at a time is what the formula says.
+  const Row topka =
+      row_of({{"scheme", "topka"}, {"ranks", 16}, {"network", "links"}, {"platform", "gige_star"}});
+  CHECK(compare(topka, 1e-9).verdict == Verdict::exact);
+  CHECK_FALSE(compare(topka, 1e-9).mean_verdict);
+}
+
+TEST_CASE("the mean has a verdict of its own, with the formula of each kind of iteration") {
+  // Exact thresholds, in every fourth iteration, take Ok-Topk above its bound of 6k words.
+  Row row = row_of({{"scheme", "oktopk"},
+                    {"ranks", 16},
+                    {"options", {{"tau_prime", 4}}},
+                    {"machine", {{"alpha_s", 1e-15}}},
+                    {"input", {{"profile", "vgg16"}, {"statistical", true}}}});
+  CHECK(compare(row, 1e-9).verdict == Verdict::inside);
+  CHECK(compare(row, 1e-9).mean_verdict == Verdict::above);
+  const std::vector<KindTime> kinds = row.outcome->kinds;
+  for (KindTime& kind : row.outcome->kinds) kind.time = kind.time * 0.01;
+  CHECK(compare(row, 1e-9).mean_verdict == Verdict::off);
+  row.outcome->kinds = kinds;
+  for (KindTime& kind : row.outcome->kinds) kind.selection.reset();  // as in older rows
+  CHECK_FALSE(compare(row, 1e-9).mean_verdict);
+}
+
+TEST_CASE("a formula of our own is no paper's bound") {
+  const Row row = row_of({{"scheme", "exdyna"},
+                          {"ranks", 16},
+                          {"input", {{"profile", "vgg16"}, {"statistical", true}}}});
+  CHECK(compare(row, 1e-9).ratio_low() > 1.01);
+  CHECK(compare(row, 1e-9).verdict == Verdict::exact);
+  const Row folded = row_of({{"scheme", "hard_threshold"}, {"ranks", 23}});
+  CHECK(compare(folded, 1e-9).ratio_low() > 1.01);
+  CHECK(compare(folded, 1e-9).verdict == Verdict::inside);
 }
 
 TEST_CASE("a time is inside its interval up to 0.1% above the paper's bound") {

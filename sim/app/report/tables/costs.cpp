@@ -37,7 +37,9 @@ std::vector<Json> cost_records(const CostPoint& point) {
                        {"reduction", interval_of(scheme.paper.reduced, scheme.paper.reduced_high)},
                        {"exact_when", scheme.exact_when},
                        {"added", scheme.added},
-                       {"source", scheme.source},
+                       {"source", scheme.paper.ours && !scheme.source.starts_with("ours")
+                                      ? "ours, for " + scheme.source
+                                      : scheme.source},
                        {"ranks", point.ranks},
                        {"components", point.n},
                        {"k", point.k},

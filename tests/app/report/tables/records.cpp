@@ -23,6 +23,8 @@ TEST_CASE("a record, a row and the documentation have each kind of work of a sel
   for (const auto& [name, kind] : algorithms::kWorkKinds) selection.work.*kind = ++count;
 
   const Json record = record_of(row, compare(row, 0));
+  CHECK(record.at("formula_by") == "paper");
+  CHECK(record.at("verdict_mean").is_null());
   const Json result = to_json(row).at("result").at("selection");
   const std::string documented = read_text(THINWIRE_SOURCE_DIR "/docs/output-format.md");
   count = 0;
