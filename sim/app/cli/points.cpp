@@ -28,6 +28,18 @@ bool overlap(const std::string& one, const std::string& other) {
   return one == other || one.starts_with(other + ".") || other.starts_with(one + ".");
 }
 
+/// Of several networks, alphabeta has the α and β that are given, and the others the platform.
+void leave_platform(const Json& given, plan::Request& request) {
+  const bool several = given.contains("network") && given.at("network").is_array();
+  const bool own_machine =
+      given.contains("machine.alpha_s") || given.contains("machine.beta_s_per_word");
+  if (!several || !own_machine || *request.find("network") != "alphabeta") return;
+  Json values = request.values();
+  values.erase("platform");
+  values.erase("placement");
+  request.complete(std::move(values));
+}
+
 }  // namespace
 
 Json value_from(const std::string& key, const std::string& text) {
@@ -79,12 +91,17 @@ Asked asked_of(const std::string& config, const Json& given,
   std::vector<plan::Request> requests;
   requests.emplace_back(config.empty() ? Json::object() : read_json(config), plan::Origin::config,
                         where);
-  for (const auto& item : given.items()) {
-    const Json values = item.value().is_array() ? item.value() : Json::array({item.value()});
+  std::vector<std::string> keys;
+  for (const auto& item : given.items()) keys.push_back(item.key());
+  // The first ones vary fastest, so that the networks of a scheme stand side by side.
+  std::ranges::stable_partition(
+      keys, [](const std::string& key) { return key == "network" || key == "platform"; });
+  for (const std::string& key : keys) {
+    const Json values = given.at(key).is_array() ? given.at(key) : Json::array({given.at(key)});
     std::vector<plan::Request> more;
     for (const Json& value : values) {
       for (plan::Request request : requests) {
-        request.give(item.key(), value, plan::Origin::flag);
+        request.give(key, value, plan::Origin::flag);
         more.push_back(std::move(request));
       }
     }
@@ -95,6 +112,7 @@ Asked asked_of(const std::string& config, const Json& given,
   plan::Usage usage;
   for (plan::Request& request : requests) {
     for (const auto& [key, value] : set) request.give(key, value, plan::Origin::flag);
+    leave_platform(given, request);
     if (complete) request.complete(complete(request.values()));
     const plan::Plan one = plan::resolve(std::move(request));
     usage.add(one);

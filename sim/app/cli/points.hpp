@@ -35,7 +35,8 @@ struct Asked {
 
 /// One point for each combination of the values of the lists in `given`, each once. `config` is a
 /// file with a point, or empty; `given`, by dotted path, goes over it, and `settings`, KEY=VALUE,
-/// over both. `complete`, if any, has the last word about the JSON of a point. Writes notes to
+/// over both. Of several networks, alphabeta leaves the platform to the others where α or β is given.
+/// `complete`, if any, has the last word about the JSON of a point. Writes notes to
 /// stderr, and warns there as say_if_eager does.
 [[nodiscard]] Asked asked_of(const std::string& config, const Json& given,
                              const std::vector<std::string>& settings,

@@ -208,16 +208,16 @@ void add_run(Command& app) {
   command.add_flag("--verbose", flags->verbose, "let SimGrid's log through to stderr");
   add_result_format(command, flags->format);
   command.footer(
-      "Numbers may be 25.5M, 1e6, 1% or 2us, and lists: -P 8,16,32 --scheme topka,oktopk runs\n"
-      "every combination. -b, -e and -f give sizes as nccl-tests do: -b 1K -e 1G -f 4, from 1024 "
-      "to\n"
-      "2^30 bytes, each four times the last. jsonl prints rows of a results file, which 'thinwire "
-      "compare' reads.\n"
+      "Numbers may be 25.5M, 1e6, 1% or 2us, and lists, as schemes, networks and platforms may:\n"
+      "-P 8,16,32 --scheme topka,oktopk runs every combination. -b, -e and -f give sizes as\n"
+      "nccl-tests do: -b 1K -e 1G -f 4, from 1024 to 2^30 bytes, each four times the last.\n"
+      "jsonl prints rows of a results file, which 'thinwire compare' reads.\n"
       "Examples:\n"
       "  thinwire run --scheme oktopk -P 256 -n 133547324 -d 0.01 --phases\n"
       "  thinwire run --scheme oktopk -P 1024 --profile bert --statistical\n"
       "  thinwire run --scheme oktopk -P 256 --model bert --device p100 --staging\n"
       "  thinwire run --scheme oktopk -P 256 --network links --platform fat_tree --links\n"
+      "  thinwire run --network alphabeta,links --platform fat_tree -P 64 --scheme topka,oktopk\n"
       "  thinwire run --scheme oktopk -P 64 --timeline oktopk.json\n"
       "  thinwire run --goal foreign.goal --network links --platform fat_tree");
   command.callback([flags] { return run(*flags); });
