@@ -33,7 +33,7 @@ struct LinksPlace {
                            .prepare =
                                [&] {
                                  network.emplace(place.platform, place.settings);
-                                 network->place(
+                                 network->connect(
                                      place.hosts.empty()
                                          ? thinwire::topologies::place(network->platform().hosts(),
                                                                        place.ranks, "block")

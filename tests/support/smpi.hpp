@@ -49,10 +49,10 @@ struct SmpiPlace {
        .prepare =
            [&] {
              network.emplace(place.platform, place.settings);
-             network->place(place.hosts.empty()
-                                ? thinwire::topologies::place(network->platform().hosts(),
-                                                              place.ranks, "block")
-                                : place.hosts);
+             network->connect(place.hosts.empty()
+                                  ? thinwire::topologies::place(network->platform().hosts(),
+                                                                place.ranks, "block")
+                                  : place.hosts);
            },
        .run = [&] { return work(*network); }},
       place.settings.verbose);

@@ -10,7 +10,7 @@
 
 #include "sim/core/base/random.hpp"
 #include "topologies/analysis/graph.hpp"
-#include "topologies/loading/routes.hpp"
+#include "topologies/loading/route_table.hpp"
 
 namespace thinwire::test {
 

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/plan/network_info.hpp"
 #include "sim/core/base/errors.hpp"
 #include "tools/accuracy/report.hpp"

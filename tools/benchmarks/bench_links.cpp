@@ -47,7 +47,7 @@ struct Job {
 
 template <class Platformed>
 std::unique_ptr<Network> placed(std::unique_ptr<Platformed> network, int ranks) {
-  network->place(place(network->platform().hosts(), ranks, "block"));
+  network->connect(place(network->platform().hosts(), ranks, "block"));
   return network;
 }
 

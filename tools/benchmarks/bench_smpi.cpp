@@ -108,7 +108,7 @@ struct Measured {
 
 Measured measured(const std::string& file, int ranks, const Pattern& pattern, const Way& way) {
   networks::SmpiNetwork network(file, way.settings);
-  network.place(place(network.platform().hosts(), ranks, "block"));
+  network.connect(place(network.platform().hosts(), ranks, "block"));
   const Exchanges exchanges(pattern);
   const auto program = [&](Communicator& comm) {
     return way.plain ? Exchanges::rotate_plainly(comm, static_cast<int>(4 * pattern.words))

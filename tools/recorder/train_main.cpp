@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/report/tables/formats.hpp"
 #include "sim/core/base/child_process.hpp"
 #include "sim/core/base/errors.hpp"

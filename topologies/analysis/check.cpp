@@ -43,7 +43,7 @@ void check_links(const RouteTable& table, const PlatformGraph& graph,
                  std::vector<Finding>& findings) {
   for (LinkIndex at = 0; at < table.links.size(); ++at) {
     const PlatformLink& link = table.links[at];
-    if (is_weight(link)) continue;
+    if (link.is_weight()) continue;
     const bool loopback = graph.survey.loopback[at];
     const bool slow = !(link.bandwidth >= kLeastBandwidth);
     if (slow || (!loopback && link.bandwidth > kMostBandwidth)) {
@@ -228,7 +228,7 @@ void check_compact_routes(const Platform& platform, PlatformCheck& check) {
     for (SiteIndex to = 0; to < compact.sites(); ++to) {
       Seconds latency;
       platform.route_into(from, to, wanted, &latency);
-      std::erase_if(wanted, [&](LinkIndex link) { return is_weight(platform.links()[link]); });
+      std::erase_if(wanted, [&](LinkIndex link) { return platform.links()[link].is_weight(); });
       ++routes.pairs;
       double slowest = HUGE_VAL;
       for (const LinkIndex link : wanted) {

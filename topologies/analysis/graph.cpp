@@ -79,7 +79,7 @@ class GraphBuilder {
     build(result);
     for (LinkIndex link = 0; link < links_.size(); ++link) {
       result.link_names.push_back(table_.links[link].name);
-      if (!survey.used[link] && !survey.loopback[link] && !is_weight(table_.links[link])) {
+      if (!survey.used[link] && !survey.loopback[link] && !table_.links[link].is_weight()) {
         result.never_used.push_back(link);
       }
     }

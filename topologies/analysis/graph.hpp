@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "topologies/analysis/survey.hpp"
-#include "topologies/loading/routes.hpp"
+#include "topologies/loading/route_table.hpp"
 
 namespace thinwire::topologies {
 

@@ -11,7 +11,7 @@
 #include <functional>
 #include <vector>
 
-#include "topologies/loading/routes.hpp"
+#include "topologies/loading/route_table.hpp"
 
 namespace thinwire::topologies {
 

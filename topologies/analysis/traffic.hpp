@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "topologies/loading/routes.hpp"
+#include "topologies/loading/route_table.hpp"
 
 namespace thinwire::topologies {
 

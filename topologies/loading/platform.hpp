@@ -47,6 +47,12 @@ struct PlatformLink {
   double bandwidth = 0;  ///< bytes a second
   Seconds latency;
   bool fat_pipe = false;  ///< every flow has the whole bandwidth to itself
+
+  /// Whether it carries everything at once for nothing, at more than any wire has: it only steers
+  /// SimGrid's choice of routes (generators/nvlink_ib.cpp), and is no part of a route.
+  [[nodiscard]] bool is_weight() const {
+    return fat_pipe && latency.value() == 0 && bandwidth >= 1e15;
+  }
 };
 
 /// Indexes of hosts and links in the lists of their Platform.

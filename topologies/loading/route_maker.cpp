@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "sim/core/base/errors.hpp"
-#include "topologies/loading/routes.hpp"
 
 namespace thinwire::topologies {
 
@@ -21,7 +20,7 @@ RouteMaker::RouteMaker(const Platform& platform, std::span<const HostIndex> host
                        std::vector<LinkIndex>& halves, std::vector<RouteKind>& kinds)
     : platform_(platform), hosts_(hosts), pool_(halves), kinds_(kinds) {
   for (const PlatformLink& link : platform.links()) {
-    weight_.push_back(is_weight(link));
+    weight_.push_back(link.is_weight());
     bandwidth_.push_back(link.bandwidth);
     latency_.push_back(link.latency.value());
   }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/report/tables/claims_report.hpp"
 #include "sim/app/studies/claims/claims.hpp"
 #include "sim/core/base/errors.hpp"

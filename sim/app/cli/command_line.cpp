@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/core/base/nearest.hpp"
 #include "sim/core/base/numbers.hpp"
 #include "sim/core/base/printable.hpp"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/report/tables/baseline.hpp"
 #include "sim/app/report/tables/beside_measured.hpp"
 #include "sim/app/report/tables/groups.hpp"

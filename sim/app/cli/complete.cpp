@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/settings.hpp"
 #include "sim/app/report/charts/figure_svg.hpp"

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/plan/config.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"

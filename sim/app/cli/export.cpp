@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
 #include "sim/app/cli/replay.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/run/simulation.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/schema.hpp"
 #include "sim/app/plan/sparsity.hpp"

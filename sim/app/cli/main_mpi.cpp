@@ -9,8 +9,8 @@
 #include <memory>
 #include <optional>
 
-#include "sim/app/cli/command.hpp"
 #include "sim/app/cli/program.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/gradient/wire.hpp"
 #include "sim/machine/networks/mpi/launcher.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/core/base/version.hpp"
 
 namespace thinwire::cli {

@@ -11,9 +11,9 @@
 #include <optional>
 #include <utility>
 
-#include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
 #include "sim/app/cli/program.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/plan/settings.hpp"
 #include "sim/app/report/tables/records.hpp"
 #include "sim/app/results/compare.hpp"

@@ -3,7 +3,7 @@
 #include <memory>
 #include <set>
 
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/run/sweep.hpp"
 #include "sim/core/base/errors.hpp"
 

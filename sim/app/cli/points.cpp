@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/plan/complaints.hpp"
 #include "sim/app/plan/config.hpp"
 #include "sim/app/plan/plan.hpp"
@@ -18,6 +18,7 @@
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/base/quantity.hpp"
 #include "topologies/loading/platform_xml.hpp"
+#include "topologies/loading/shipped.hpp"
 
 namespace thinwire::cli {
 
@@ -149,12 +150,13 @@ void say_of_platforms(const std::vector<plan::Point>& points) {
   std::set<std::string> said;
   for (const plan::Point& point : points) {
     // What is shipped has nothing to say. What cannot be read is refused by the run.
-    if (!std::filesystem::is_regular_file(point.platform) || !said.insert(point.platform).second) {
-      continue;
-    }
+    if (point.platform.empty()) continue;
+    const std::string file = topologies::platform_file(point.platform);
+    const bool own = file == point.platform && std::filesystem::is_regular_file(file);
+    if (!own || !said.insert(file).second) continue;
     try {
-      const std::string note = topologies::read_platform_xml(point.platform).note();
-      if (!note.empty()) say("{}: {}", point.platform, note);
+      const std::string note = topologies::read_platform_xml(file).note();
+      if (!note.empty()) say("{}: {}", file, note);
     } catch (const InputError&) {
     }
   }

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/plan/complaints.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/shipped_files.hpp"

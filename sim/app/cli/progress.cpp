@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 
 namespace thinwire::cli {
 

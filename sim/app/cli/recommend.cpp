@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
 #include "sim/app/cli/progress.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/cli/sizes.hpp"
 #include "sim/app/plan/settings.hpp"
 #include "sim/app/report/tables/recommendation.hpp"

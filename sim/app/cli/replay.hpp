@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/core/base/json.hpp"
 
 namespace thinwire::cli {

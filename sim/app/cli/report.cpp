@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/report/charts/figure_svg.hpp"
 #include "sim/app/report/charts/page.hpp"
 #include "sim/app/report/charts/rendering.hpp"

@@ -8,9 +8,9 @@
 #include <optional>
 #include <utility>
 
-#include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
 #include "sim/app/cli/replay.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/cli/sizes.hpp"
 #include "sim/app/cli/timeline_flags.hpp"
 #include "sim/app/run/simulate.hpp"

@@ -8,9 +8,9 @@
 #include <numeric>
 #include <optional>
 
-#include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
 #include "sim/app/cli/progress.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/results/results_file.hpp"
 #include "sim/app/run/sweep.hpp"
 #include "sim/core/base/errors.hpp"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/run/simulate.hpp"
 
 namespace thinwire::cli {

@@ -1,4 +1,4 @@
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/cli/trace_commands.hpp"
 
 namespace thinwire::cli {

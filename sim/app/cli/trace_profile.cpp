@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/cli/trace_commands.hpp"
 #include "sim/app/report/tables/profile_report.hpp"
 #include "sim/core/base/errors.hpp"

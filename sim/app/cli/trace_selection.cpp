@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/cli/trace_commands.hpp"
 #include "sim/app/studies/selection.hpp"
 #include "sim/core/base/errors.hpp"

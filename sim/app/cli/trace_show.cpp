@@ -3,7 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/cli/trace_commands.hpp"
 #include "sim/app/report/charts/rendering.hpp"
 #include "sim/app/report/charts/trace_chart.hpp"

@@ -3,7 +3,7 @@
 #include <memory>
 #include <optional>
 
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/cli/trace_commands.hpp"
 #include "traces/drawn_trace.hpp"
 #include "traces/profile.hpp"

@@ -10,8 +10,8 @@
 #include <system_error>
 #include <vector>
 
-#include "sim/app/cli/command.hpp"
 #include "sim/app/cli/progress.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/report/tables/validation_report.hpp"
 #include "sim/app/run/sweep.hpp"
 #include "sim/app/studies/validate/validate.hpp"

@@ -1,5 +1,6 @@
 // What will run. resolve() settles everything that a request leaves open; after it nothing reads
-// JSON, looks a name up or asks whether a value was given.
+// JSON, looks up a scheme or a network, or asks whether a value was given. A platform, a trace, a
+// model or a device is still a name or a path then: its file is read in the process that runs.
 #pragma once
 
 #include <cstdint>

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/cli/command.hpp"
 #include "sim/app/cli/points.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/report/tables/baseline.hpp"
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/recommendation.hpp"

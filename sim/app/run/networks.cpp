@@ -77,7 +77,7 @@ ReadyNetwork make_smpi(const plan::Point& point, bool verbose) {
       topologies::place(network->platform().hosts(), point.ranks, point.placement);
   plan::Machine machine = machine_on(point, network->platform(), hosts);
   machine.switches = {};  // SimGrid's only forward
-  network->place(std::move(hosts));
+  network->connect(std::move(hosts));
   return {.network = std::move(network), .machine = machine};
 }
 
@@ -106,7 +106,7 @@ ReadyNetwork make_links(const plan::Point& point, bool verbose) {
   const std::vector<topologies::HostIndex> hosts =
       topologies::place(network->platform().hosts(), point.ranks, point.placement);
   const plan::Machine machine = machine_on(point, network->platform(), hosts);
-  network->place(hosts);
+  network->connect(hosts);
   return {.network = std::move(network), .machine = machine};
 }
 

@@ -140,7 +140,7 @@ std::vector<std::vector<Seconds>> ends_of(networks::LinksNetwork& network,
     of_rank.insert(of_rank.end(), hosts[i]->size(), running.back().get());
     places.insert(places.end(), hosts[i]->begin(), hosts[i]->end());
   }
-  network.place(places);
+  network.connect(places);
   static_cast<void>(network.run(static_cast<int>(places.size()), [&of_rank](Communicator& comm) {
     return of_rank[static_cast<std::size_t>(comm.rank().value())]->run(comm);
   }));

@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/results/results_file.hpp"
 #include "tests/app/cli/program.hpp"
 #include "tests/support/approx.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 #include "sim/app/plan/config.hpp"
 #include "sim/app/plan/schema.hpp"
 #include "sim/core/base/errors.hpp"

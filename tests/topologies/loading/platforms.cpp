@@ -17,7 +17,7 @@
 #include "tests/topologies/loading.hpp"
 #include "topologies/analysis/graph.hpp"
 #include "topologies/generators/family.hpp"
-#include "topologies/loading/routes.hpp"
+#include "topologies/loading/route_table.hpp"
 #include "topologies/loading/shipped.hpp"
 
 namespace thinwire::topologies {

@@ -32,7 +32,7 @@ LinksNetwork::LinksNetwork(const std::string& platform, const LinksSettings& set
 
 LinksNetwork::~LinksNetwork() = default;
 
-void LinksNetwork::place(std::vector<topologies::HostIndex> hosts) {
+void LinksNetwork::connect(std::vector<topologies::HostIndex> hosts) {
   hosts_ = std::move(hosts);
   std::vector<topologies::HostIndex> sites = hosts_;
   if (settings_.routing != LinkRouting::minimal) {  // detours may use the switch of any host

@@ -41,7 +41,7 @@ class LinksNetwork final : public Network {
   [[nodiscard]] const topologies::CompactRoutes& routes() const { return *routes_; }
   /// Puts rank r of the following runs on hosts[r]. Throws InputError when two hosts have no route,
   /// or when there are no hosts for background flows.
-  void place(std::vector<topologies::HostIndex> hosts);
+  void connect(std::vector<topologies::HostIndex> hosts);
 
   /// Sets how far the loop of later runs reads ahead, which changes no report.
   void read_ahead(const ReadAheadSettings& settings) { read_ahead_ = settings; }

@@ -36,7 +36,7 @@ SmpiNetwork::SmpiNetwork(const std::string& platform, const SmpiSettings& settin
 
 SmpiNetwork::~SmpiNetwork() = default;
 
-void SmpiNetwork::place(std::vector<topologies::HostIndex> hosts) {
+void SmpiNetwork::connect(std::vector<topologies::HostIndex> hosts) {
   hosts_ = std::move(hosts);
   if (settings_.flows_per_port > 0) limit_ports();
 }

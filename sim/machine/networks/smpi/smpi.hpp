@@ -70,7 +70,7 @@ class SmpiNetwork final : public Network {
 
   [[nodiscard]] const topologies::Platform& platform() const { return platform_; }
   /// Puts rank r of the following runs on hosts[r].
-  void place(std::vector<topologies::HostIndex> hosts);
+  void connect(std::vector<topologies::HostIndex> hosts);
 
   /// All runs follow one another in one simulation of SimGrid. Times are counted from the beginning
   /// of each run. Throws InputError unless hosts were given for all ranks.

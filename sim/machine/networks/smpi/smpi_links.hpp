@@ -11,7 +11,7 @@
 
 #include "sim/core/kernel/network.hpp"
 #include "sim/machine/networks/smpi/message_ends.hpp"
-#include "topologies/loading/routes.hpp"
+#include "topologies/loading/route_table.hpp"
 
 namespace thinwire::networks {
 
@@ -59,13 +59,14 @@ class SmpiLinks {
   static constexpr std::size_t kNoLink = SIZE_MAX;
 
   /// Whether a link is not a wire but only a weight for the routing
-  /// (topologies/loading/routes.hpp).
+  /// (topologies/loading/platform.hpp).
   static bool is_weight(const simgrid::s4u::Link& link) {
-    return topologies::is_weight(
-        {.name = {},
-         .bandwidth = link.get_bandwidth(),
-         .latency = Seconds(link.get_latency()),
-         .fat_pipe = link.get_sharing_policy() == simgrid::s4u::Link::SharingPolicy::FATPIPE});
+    const topologies::PlatformLink seen{
+        .name = {},
+        .bandwidth = link.get_bandwidth(),
+        .latency = Seconds(link.get_latency()),
+        .fat_pipe = link.get_sharing_policy() == simgrid::s4u::Link::SharingPolicy::FATPIPE};
+    return seen.is_weight();
   }
 
   /// SimGrid divides SMPI's size of a message by (bandwidth x factor). This factor has the effect

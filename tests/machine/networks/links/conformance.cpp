@@ -73,7 +73,7 @@ Verdict verdict_on(const std::string& platform, const LinksSettings& settings,
           std::vector<topologies::HostIndex> hosts;
           for (int rank = 0; rank < ranks; ++rank)
             hosts.push_back(static_cast<topologies::HostIndex>(3 * rank));
-          network.place(hosts);
+          network.connect(hosts);
           const Outcome once = outcome_of(network, ranks);
           sums[0] += once.wrong;
           sums[1] += test::kSanitized || outcome_of(network, ranks) == once ? 0 : 1;
@@ -92,7 +92,7 @@ Doubles times_on(const std::string& platform, int ranks, const LinksSettings& se
                           for (int rank = 0; rank < ranks; ++rank) {
                             hosts.push_back(static_cast<topologies::HostIndex>(3 * rank));
                           }
-                          network.place(hosts);
+                          network.connect(hosts);
                           Doubles times = outcome_of(network, ranks).times;
                           times.push_back(network.routes().on_demand() ? 2 : 1);
                           return times;

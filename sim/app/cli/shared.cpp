@@ -1,4 +1,4 @@
-#include "sim/app/cli/command.hpp"
+#include "sim/app/cli/shared.hpp"
 
 #include <fmt/format.h>
 

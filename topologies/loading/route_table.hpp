@@ -21,8 +21,4 @@ struct RouteTable {
 /// Of a loaded platform, which must outlive it.
 [[nodiscard]] RouteTable routes_of(const Platform& platform);
 
-/// A link that carries everything at once for nothing: it only steers SimGrid's choice of routes
-/// (generators/nvlink_ib.cpp), and is no part of a route.
-[[nodiscard]] bool is_weight(const PlatformLink& link);
-
 }  // namespace thinwire::topologies
