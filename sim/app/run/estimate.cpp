@@ -39,7 +39,8 @@ double estimated_wall_s(const plan::Point& point) {
   const double share = simulated_share(point, point.machine);
   const double messages = share * iterations * ranks * cost.run().high.messages;
   const bool dense = point.scheme->dense;
-  const auto values = static_cast<double>(dense ? point.space.components : point.k);
+  auto values = static_cast<double>(dense ? point.space.components : point.k);
+  if (dense && !point.scheme->approximate && !point.error_feedback) values = 0;  // it has none
   const double carried =
       share * iterations * ranks * values / static_cast<double>(point.space.granule);
   const double all = prices.point + ranks * prices.rank + messages * prices.message +

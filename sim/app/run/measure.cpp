@@ -122,6 +122,7 @@ class Reference {
  public:
   explicit Reference(const plan::Point& point)
       : of_point_(point, point.machine), ranks_(static_cast<std::size_t>(point.ranks)) {
+    of_point_.look_at_values();
     for (RankState& rank : ranks_) rank = of_point_.make_rank();
   }
 
@@ -279,6 +280,7 @@ class Measurement {
         settings_(settings),
         of_point_(point, point.machine),
         own_(of_point_.make_rank()) {
+    of_point_.look_at_values();
     if (!settings.beside_library) return;
     const auto components = static_cast<std::size_t>(point.space.components);
     plain_.assign(components, static_cast<float>(network.rank() + 1));

@@ -152,6 +152,7 @@ std::vector<bool> slow_ranks_of(const plan::Point& point) {
 
 PointRanks::PointRanks(const plan::Point& point, const plan::Machine& machine)
     : PointRanks(point, machine, source_of(point), training_of(point)) {
+  values_ = info_.approximate || point.error_feedback;
   if (point_.input.trace.empty() && info_.sparsifier == "hard_threshold" &&
       setup_.options.flag("published")) {
     throw InputError(
@@ -172,7 +173,8 @@ PointRanks::PointRanks(const plan::Point& point, const plan::Machine& machine,
       info_(*point.scheme),
       source_(std::move(source)),
       shared_(4 * static_cast<std::size_t>(point.ranks)),
-      training_(std::move(training)) {
+      training_(std::move(training)),
+      values_(true) {
   if (training_ && point.workload.by_layer) {
     info_ = algorithms::layer_by_layer(info_, training_->layers);
   }
@@ -227,6 +229,9 @@ RankState PointRanks::make_rank() const { return {.scheme = info_.make(setup_)};
 
 algorithms::LocalGradient PointRanks::gradient(const RankState& state, Rank rank,
                                                int iteration) const {
+  if (info_.dense && !values_) {
+    return DenseBlock::valueless(0, static_cast<std::uint32_t>(point_.space.coordinates()));
+  }
   if (info_.dense) return state.feedback.accumulate(source_->dense(rank, iteration));
   return state.feedback.accumulate(source_->sparse(rank, iteration));
 }

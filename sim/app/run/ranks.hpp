@@ -38,8 +38,8 @@ class PointRanks {
  public:
   /// Throws InputError if the point cannot run.
   PointRanks(const plan::Point& point, const plan::Machine& machine);
-  /// The same with gradients of another source than the point's input, real ones, and with another
-  /// training, or none, than the point's workload.
+  /// The same with gradients of another source than the point's input, real ones, which have values,
+  /// and with another training, or none, than the point's workload.
   PointRanks(const plan::Point& point, const plan::Machine& machine,
              std::shared_ptr<const traces::GradientSource> source,
              std::optional<TrainingSetup> training);
@@ -54,6 +54,9 @@ class PointRanks {
   [[nodiscard]] const std::optional<TrainingSetup>& training() const { return training_; }
 
   [[nodiscard]] RankState make_rank() const;
+  /// From here on all gradients have values. By default a dense one has none without error feedback,
+  /// unless its scheme sends approximate values.
+  void look_at_values() { values_ = true; }
   /// The accumulator of a rank.
   [[nodiscard]] algorithms::LocalGradient gradient(const RankState& state, Rank rank,
                                                    int iteration) const;
@@ -87,6 +90,7 @@ class PointRanks {
   std::optional<TrainingSetup> training_;
   std::optional<FewRoles> few_roles_;  ///< if few ranks stand for all
   algorithms::SchemeSetup setup_;
+  bool values_ = false;     ///< whether somebody looks at the values of dense gradients
   std::vector<bool> slow_;  ///< the ranks of Stragglers::ranks; empty if there are none
 };
 

@@ -23,8 +23,15 @@ struct DenseBody final : Body {
   RecycledArray<float> own;
   std::span<const float> values;
   std::optional<Quantisation> quantisation = {};
-  bool valueless = false;
 };
+
+/// The body of all blocks without values, whose payloads say all that there is to say of them.
+struct NoValues final : Body {};
+
+const Ref<const Body>& no_values() {
+  thread_local const Ref<const Body> body = make_ref<const NoValues>();
+  return body;
+}
 
 template <class Combine>
 DenseBlock combined(const DenseBlock& a, const DenseBlock& b, Combine combine) {
@@ -58,31 +65,31 @@ UnfilledBlock DenseBlock::unfilled(std::uint32_t first, std::size_t size, std::s
 }
 
 const Quantisation* DenseBlock::quantisation() const {
-  if (!payload_.body) return nullptr;
+  if (!payload_.body || is_valueless()) return nullptr;
   const auto& body = static_cast<const DenseBody&>(*payload_.body);
   const bool whole = payload_.first == body.first && size() == body.values.size();
   return whole && body.quantisation ? &*body.quantisation : nullptr;
 }
 
 DenseBlock DenseBlock::valueless(std::uint32_t first, std::uint32_t last) {
-  auto body = make_ref<DenseBody>(first, std::vector<float>());
-  body->valueless = true;
-  return DenseBlock({Ref<const Body>(std::move(body)), first, last});
+  return DenseBlock({no_values(), first, last});
 }
 
 bool DenseBlock::is_valueless() const {
-  return payload_.body && static_cast<const DenseBody&>(*payload_.body).valueless;
+  const Body* body = payload_.body.get();
+  return body != nullptr && typeid(*body) == typeid(NoValues);
 }
 
 bool DenseBlock::holds(const Payload& payload) {
   const Body* body = payload.body.get();
-  return body != nullptr && typeid(*body) == typeid(DenseBody);
+  return body != nullptr &&
+         (typeid(*body) == typeid(DenseBody) || typeid(*body) == typeid(NoValues));
 }
 
 std::span<const float> DenseBlock::values() const {
   if (!payload_.body) return {};
+  if (is_valueless()) throw SimulationError("this gradient has no values to look at");
   const auto& body = static_cast<const DenseBody&>(*payload_.body);
-  if (body.valueless) throw SimulationError("a statistical gradient has no values to look at");
   return body.values.subspan(payload_.first - body.first, size());
 }
 

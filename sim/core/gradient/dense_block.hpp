@@ -20,8 +20,8 @@ struct Quantisation {
 
 struct UnfilledBlock;
 
-/// Coordinates [first, last) with one value each. Copies and slices share the data. In the
-/// statistical model of gradients a block, and any block computed from it, has no values.
+/// Coordinates [first, last) with one value each. Copies and slices share the data. Where nothing
+/// depends on the values, and in the statistical model, a block and those made of it have none.
 class DenseBlock {
  public:
   DenseBlock() = default;
@@ -34,7 +34,7 @@ class DenseBlock {
                                               std::size_t room);
   [[nodiscard]] static DenseBlock from(const Payload& payload) { return DenseBlock(payload); }
 
-  /// Creates a block of the statistical model.
+  /// A block without values, which takes no memory.
   [[nodiscard]] static DenseBlock valueless(std::uint32_t first, std::uint32_t last);
   [[nodiscard]] bool is_valueless() const;
 
