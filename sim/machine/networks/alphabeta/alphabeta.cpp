@@ -15,6 +15,7 @@ namespace {
 class RankPorts {
  public:
   struct Route {};
+  static constexpr bool kOnlyPorts = true;
   static constexpr bool kHasPlaces = false;
   static constexpr bool kMayAdapt = false;
   struct Path {
@@ -90,7 +91,7 @@ RunReport AlphaBetaNetwork::run(int ranks, const RankProgram& program) {
   const RankPorts ports(machine_, switches_);
   const std::vector<double> bandwidths(2 * static_cast<std::size_t>(ranks), 1.0);
   return SharedLinksLoop<RankPorts>(ranks, ports, bandwidths, host_, timeline(), nullptr,
-                                    read_ahead_)
+                                    read_ahead_, events_alone_)
       .run(program);
 }
 

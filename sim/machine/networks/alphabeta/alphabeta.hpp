@@ -59,12 +59,16 @@ class AlphaBetaNetwork final : public Network {
   RunReport run(int ranks, const RankProgram& program) override;
   /// Sets how far the loop reads ahead, which changes no report.
   void read_ahead(const ReadAheadSettings& settings) { read_ahead_ = settings; }
+  /// Makes events of all messages, even of those whose posts tell their end, which changes no report
+  /// beyond rounding.
+  void use_events_alone() { events_alone_ = true; }
 
  private:
   LogGP machine_;
   HostCosts host_;
   ReducingSwitches switches_;
   ReadAheadSettings read_ahead_;
+  bool events_alone_ = false;
 };
 
 }  // namespace thinwire::networks

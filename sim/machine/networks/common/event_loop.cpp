@@ -114,7 +114,9 @@ bool LoopRank::complete_any(const AnyOf& of) {
 }
 
 bool LoopRank::is_first() const {
-  return std::isfinite(alarm_) && alarm_ <= std::max(clock_, loop_.handled());
+  const double handled = loop_.handled();
+  const double known = loop_.strands_run_ahead() ? handled : std::max(clock_, handled);
+  return std::isfinite(alarm_) && alarm_ <= known;
 }
 
 void LoopRank::ring_at(double time) {
@@ -340,6 +342,11 @@ EventLoop::EventLoop() = default;
 EventLoop::~EventLoop() = default;
 
 LoopRank& EventLoop::second_strand_of(Rank rank) { return *second_of(rank).comm; }
+
+bool EventLoop::has_started(Rank rank) const {
+  const auto& second = seconds_[static_cast<std::size_t>(rank.value())];
+  return second && !second->idle;
+}
 
 void EventLoop::deliver(Rank from, Rank to, Strand strand, Tag tag, Message&& message,
                         double stamp) {

@@ -3,6 +3,7 @@
 // wait for them, and detects a deadlock at the end.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <coroutine>
 #include <exception>
@@ -92,6 +93,20 @@ class alignas(64) LoopRank : public Communicator {
   [[nodiscard]] const Mailbox& mailbox() const { return mailbox_; }
   /// Whether the strand waits for a step of an exchange.
   [[nodiscard]] bool is_in_exchange() const { return in_exchange_; }
+  /// Of a strand that does not run: whether its program has ended, and otherwise whether it waits for
+  /// the first of its requests.
+  [[nodiscard]] bool has_ended() const { return !waiting_; }
+  [[nodiscard]] bool waits_for_any() const { return waits_for_any_; }
+  /// Before which time a strand that waits for all of its requests does not resume. `earliest(slot)`
+  /// is that of a request which is not complete.
+  template <class Earliest>
+  [[nodiscard]] double resumes_after(const Earliest& earliest) const {
+    double last = clock_;
+    for (const Request request : awaited_) {
+      last = std::max(last, is_complete(request) ? stamp_of(request) : earliest(slot_of(request)));
+    }
+    return last;
+  }
   /// Appends the requests, or the step of an exchange, that a parked rank waits for.
   void add_waits(std::vector<Waiting>& waits) const;
 
@@ -263,6 +278,12 @@ class EventLoop {
   /// The same of a rank that goes on in an exchange.
   void prefetch_books(Rank rank) const { strands_[index_of(rank, Strand::main)]->prefetch_books(); }
 
+  [[nodiscard]] const LoopRank& main_strand(Rank rank) const {
+    return *strands_[index_of(rank, Strand::main)];
+  }
+  /// Whether a program runs on the second strand of a rank.
+  [[nodiscard]] bool runs_second(Rank rank) const { return !seconds_.empty() && has_started(rank); }
+
   SlotPool& slots() { return slots_; }
   [[nodiscard]] const SlotPool& slots() const { return slots_; }
   PhaseNames& names() { return names_; }
@@ -274,6 +295,8 @@ class EventLoop {
   virtual bool advance() = 0;
   /// The time until which all events have been handled; infinite without a clock.
   [[nodiscard]] virtual double handled() const { return std::numeric_limits<double>::infinity(); }
+  /// Whether messages may move the clock of a strand beyond handled().
+  [[nodiscard]] virtual bool strands_run_ahead() const { return false; }
   /// Has ring(strand, time) called at `time`, which is after handled().
   virtual void wake_at(double /*time*/, std::size_t /*strand*/) {}
   /// Creates the second strand of a rank, when the rank first starts a program or the second strand
@@ -311,6 +334,7 @@ class EventLoop {
     return strand == Strand::main ? *strands_[index_of(rank, strand)] : second_strand_of(rank);
   }
   LoopRank& second_strand_of(Rank rank);
+  [[nodiscard]] bool has_started(Rank rank) const;
   SlotIndex start(LoopRank& from, StartedProgram program);
   Task<void> serve(Second& second);
   void rethrow_failure(SlotIndex slot);

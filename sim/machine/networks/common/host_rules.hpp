@@ -27,6 +27,8 @@ class HostRules {
     if (host_.queued > Bytes(0)) queued_until_.resize(2 * static_cast<std::size_t>(all.size));
   }
 
+  /// Whether anything can be held back, or departs before its receive is posted.
+  [[nodiscard]] bool applies() const { return applies_; }
   /// When a message with a latency departs, whose receive and send have met at `met`, if nothing
   /// holds it back.
   [[nodiscard]] double departure(const Transfer& message, double met) const {

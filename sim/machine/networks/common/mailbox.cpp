@@ -24,6 +24,7 @@ SlotIndex SlotPool::acquire(Rank from, Tag tag, bool owed) {
     free_ = slots_[index].next;
     slots_[index].next = kNoSlot;
   }
+  slots_[index].stamp = 0;
   slots_[index].from = from;
   slots_[index].tag = tag;
   slots_[index].owed = owed;

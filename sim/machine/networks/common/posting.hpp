@@ -19,6 +19,7 @@ namespace thinwire::networks {
 ///   post(Posting, Message&&)                   a message; returns the slot of its send
 ///   post_in_step(from, to, step, Message&&, ready)   the same in a step of an exchange
 ///   switch_flows()                             take parts of collectives in switches
+///   exclusive_ports()                          are told of receives and started programs
 ///   release(transfer, time)                    lets a message depart, whose receive is posted
 template <class Loop>
 class PostingRank final : public TimedRank {
@@ -33,6 +34,7 @@ class PostingRank final : public TimedRank {
     return send(to, tag, std::move(message), Loop::kHasPlaces ? &ends : nullptr);
   }
   [[nodiscard]] Request irecv(Rank from, Tag tag) override {
+    loop().exclusive_ports().post_receive(rank(), strand());
     const Request request = TimedRank::irecv(from, tag);
     Slot& slot = slots()[slot_of(request)];
     if (std::exchange(slot.held, false)) loop().release(slot.transfer, clock_);
@@ -47,6 +49,10 @@ class PostingRank final : public TimedRank {
   }
 
  protected:
+  Request start_program(StartedProgram program) override {
+    loop().exclusive_ports().share(rank());
+    return TimedRank::start_program(std::move(program));
+  }
   [[nodiscard]] bool departs_early() const override { return loop().host().eager > Bytes(0); }
   void send_in_step(Rank to, const Exchanges::OfRank& own, Message&& message) override {
     const double ready = prepare_to_send(message.words);

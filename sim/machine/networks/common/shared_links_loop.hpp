@@ -3,7 +3,8 @@
 //   is posted by its sender, and takes a transfer;
 //   is matched with its receive (mailbox.hpp, or by its step in an exchange);
 //   departs, when both are posted (rendezvous), so that no link is kept busy by a message that no
-//     rank waits for. Its route tells its latency, and its path the links that it takes;
+//     rank waits for. Its route tells its latency, and its path the links that it takes. Where its
+//     posts tell its end, it is complete at once (exclusive_ports.hpp);
 //   shares its links with other messages from a latency later on (fair_links.hpp);
 //   is delivered when all its links have served it, and not before it would be if it shared none;
 //   is received when its ranks, whose requests are complete, run on.
@@ -25,6 +26,7 @@
 #include "sim/core/kernel/timeline.hpp"
 #include "sim/machine/networks/common/complaints.hpp"
 #include "sim/machine/networks/common/event_loop.hpp"
+#include "sim/machine/networks/common/exclusive_ports.hpp"
 #include "sim/machine/networks/common/host_rules.hpp"
 #include "sim/machine/networks/common/posting.hpp"
 #include "sim/machine/networks/common/read_ahead.hpp"
@@ -42,15 +44,16 @@ class SharedLinksLoop final : public EventLoop {
   static constexpr bool kHasPlaces = Fabric::kHasPlaces;
 
   /// `bandwidths`, by link, are those available to the ranks; `timeline` and `recorder` may be
-  /// nullptr.
+  /// nullptr. `events_alone`: each message is made of events, even if its posts tell its end.
   SharedLinksLoop(int size, const Fabric& fabric, std::span<const double> bandwidths,
                   const HostCosts& host, Timeline* timeline, Recorder* recorder,
-                  const ReadAheadSettings& read_ahead = {})
+                  const ReadAheadSettings& read_ahead = {}, bool events_alone = false)
       : fabric_(fabric),
         timeline_(timeline),
         recorder_(recorder),
         all_(size, fabric, bandwidths, host),
         rules_(all_),
+        exclusive_(all_, *this, timeline == nullptr && !rules_.applies() && !events_alone),
         switch_flows_(all_, slots(), recorder),
         read_ahead_(all_, *this, read_ahead) {
     for (int rank = 0; rank < size; ++rank) {
@@ -69,6 +72,7 @@ class SharedLinksLoop final : public EventLoop {
 
   /// Posts a message; returns the slot that completes with its send.
   SlotIndex post(const Posting& posting, Message&& message) {
+    exclusive_.post_send(posting.from, posting.strand);
     const TransferIndex index = all_.transfers.acquire();
     const Words words = message.words;
     const SlotIndex send = slots().acquire(posting.to, posting.tag, false);
@@ -92,6 +96,8 @@ class SharedLinksLoop final : public EventLoop {
   /// Posts what a rank sends in the step of an exchange that it posts.
   void post_in_step(Rank from, Rank to, const Exchanges::OfRank& own, Message&& message,
                     double ready) {
+    exclusive_.post_receive(from, Strand::main);
+    exclusive_.post_send(from, Strand::main);
     const TransferIndex index = all_.transfers.acquire();
     const bool eager = all_.fill(index,
                                  {.from = from,
@@ -117,7 +123,11 @@ class SharedLinksLoop final : public EventLoop {
     read_ahead_.released(index);
     departing_.push_back({index, time});
   }
-  [[nodiscard]] SwitchFlows<Fabric>& switch_flows() { return switch_flows_; }
+  [[nodiscard]] SwitchFlows<Fabric>& switch_flows() {
+    exclusive_.stop();  // what they carry enters ports with no message
+    return switch_flows_;
+  }
+  [[nodiscard]] ExclusivePorts<Fabric>& exclusive_ports() { return exclusive_; }
 
  protected:
   /// Handles the events within one lookahead, or at one instant if the lookahead is 0. A message that
@@ -125,7 +135,8 @@ class SharedLinksLoop final : public EventLoop {
   /// time. The ranks therefore need not run between the events, and many run together after them.
   bool advance() override {
     depart_all();
-    if (!all_.completions.empty()) {  // eager sends: their senders continue before other events
+    // Their ranks run on before other events: those of eager sends, and of messages that share no port.
+    if (!all_.completions.empty()) {
       complete_all();
       return true;
     }
@@ -142,6 +153,9 @@ class SharedLinksLoop final : public EventLoop {
   }
 
   [[nodiscard]] double handled() const override { return all_.now; }
+  [[nodiscard]] bool strands_run_ahead() const override {
+    return Fabric::kOnlyPorts && !rules_.applies();
+  }
   void wake_at(double time, std::size_t strand) override { all_.ring_at(time, strand); }
   std::unique_ptr<LoopRank> make_second(Rank rank) override {
     return make_strand(rank, Strand::second);
@@ -151,6 +165,9 @@ class SharedLinksLoop final : public EventLoop {
   // --- It departs: on its route, with a path, as soon as the rules of its host let it.
 
   void depart_all() {
+    exclusive_.take(
+        departing_, [this](TransferIndex index, double met) { return end_alone(index, met); },
+        [this](TransferIndex index, double end) { complete_at(index, end); });
     read_ahead_.in_stages(
         departing_, [this](TransferIndex index, double met) { find_route(index, met); },
         [this](TransferIndex index) { find_path(index); },
@@ -163,6 +180,16 @@ class SharedLinksLoop final : public EventLoop {
     transfer.route = fabric_.route(from, to);
     transfer.latency = fabric_.latency(from, to, transfer.route) + all_.host.latency.value();
     transfer.departed = rules_.departure(transfer, met);
+  }
+  /// The end of a message, posted at both ends by `met`, if it shares no link.
+  [[nodiscard]] double end_alone(TransferIndex index, double met) {
+    find_route(index, met);
+    return end_alone(all_.transfers[index]);
+  }
+  /// The same of one that has departed.
+  [[nodiscard]] double end_alone(const Transfer& transfer) const {
+    return transfer.departed + transfer.latency +
+           fabric_.uncontended(transfer.route, transfer.words);
   }
   void find_path(TransferIndex index) {
     const auto [from, to] = ends_of(index);
@@ -247,21 +274,30 @@ class SharedLinksLoop final : public EventLoop {
   void deliver(TransferIndex index) {
     Transfer& transfer = all_.transfers[index];
     if (transfer.in_switches()) return switch_flows_.leave(index);
-    const double alone =
-        transfer.departed + transfer.latency + fabric_.uncontended(transfer.route, transfer.words);
-    double delivered = std::max(all_.now, alone);
+    double delivered = std::max(all_.now, end_alone(transfer));
     if (transfer.kind == TransferKind::detour) {
       delivered += all_.transfers.rare(index).extra_latency;
     }
     if (timeline_ != nullptr) timeline_->add(all_.shown(transfer, tag_of(transfer), delivered));
     if (recorder_ != nullptr) recorder_->completes(index, transfer, all_.now);
     read_ahead_.delivered(transfer);
+    exclusive_.leave(transfer);
     if (transfer.send != kNoSlot) {
       all_.complete_send(transfer, delivered + (transfer.eager ? transfer.latency : 0));
     }
     all_.completions.push_back({transfer.to, transfer.strand, transfer.receive, delivered});
     all_.transfers.release(index);
     rules_.delivered(transfer, delivered);
+  }
+
+  /// Delivers a message that has shared no port.
+  void complete_at(TransferIndex index, double end) {
+    if (!std::isfinite(end)) throw_time_overflow();
+    Transfer& transfer = all_.transfers[index];
+    exclusive_.leave(transfer);
+    all_.complete_send(transfer, end);
+    all_.completions.push_back({transfer.to, transfer.strand, transfer.receive, end});
+    all_.transfers.release(index);
   }
 
   // --- It is received: its ranks run on, if they wait for it.
@@ -286,6 +322,7 @@ class SharedLinksLoop final : public EventLoop {
   Recorder* recorder_;
   UnderWay<Fabric> all_;
   HostRules<Fabric> rules_;
+  ExclusivePorts<Fabric> exclusive_;
   SwitchFlows<Fabric> switch_flows_;
   ReadAhead<Fabric> read_ahead_;
   std::vector<Departing> departing_;  ///< when no rank can run

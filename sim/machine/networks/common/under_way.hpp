@@ -31,6 +31,7 @@ struct Completion {
 ///   route(from, to), latency(from, to, route)
 ///   prefetch_end(rank), prefetch_route(from, to, FairLinks&), prefetch_path(route)   in this order
 ///   minimal_path(from, to, route)    a Path; `shared` lists the links shared with other messages
+///   kOnlyPorts                       whether the ports of the ranks are all that messages share
 ///   kHasPlaces                       whether the ranks have places on a platform
 ///   kMayAdapt, adapts()              whether messages may take other paths; whether they do
 ///   path(Departure, FairLinks&)      the Path of a message that enters its links, if they may

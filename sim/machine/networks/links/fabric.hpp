@@ -35,6 +35,7 @@ class Fabric {
  public:
   using Route = topologies::CompactRoute;
   using Recorder = LinkRecorder;
+  static constexpr bool kOnlyPorts = false;
   static constexpr bool kHasPlaces = true;
   static constexpr bool kMayAdapt = true;
 
