@@ -28,6 +28,7 @@ import gzip
 import json
 import statistics
 import sys
+import zlib
 
 ALLREDUCE = ("allreduce", "all_reduce", "allreduce_coalesced")
 DEFAULT_GROUPS = ("", "0", "default_pg")
@@ -47,13 +48,20 @@ def read_events(path):
     try:
         with opened(path, "rt", encoding="utf-8") as file:
             trace = json.load(file)
-    except (OSError, ValueError) as error:
-        fail(f"{path}: {error}")
+    except (OSError, EOFError, ValueError, RecursionError, zlib.error) as error:
+        fail(f"{path}: {str(error)[:200]}")
     events = trace.get("traceEvents") if isinstance(trace, dict) else trace
     if not isinstance(events, list):
         fail(f"{path}: no traceEvents; export it with export_chrome_trace()")
-    return [event for event in events
-            if isinstance(event, dict) and event.get("ph") == "X" and "ts" in event and "dur" in event]
+    return [event for event in events if is_span(event)]
+
+
+def is_span(event):
+    """Whether it is an event with a name, a beginning and a duration, in microseconds."""
+    def is_time(value):
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e18
+    return (isinstance(event, dict) and event.get("ph") == "X" and is_time(event.get("ts")) and is_time(event.get("dur"))
+            and isinstance(event.get("name"), str) and isinstance(event.get("args", {}), dict))
 
 
 def spans(events):
@@ -91,7 +99,10 @@ class Collective:
         args = event.get("args", {})
         self.time = event["ts"] / 1e6 - begin
         self.kind = str(args.get("Collective name", "")).lower()
-        self.elements = int(args.get("In msg nelems") or 0)
+        elements = args.get("In msg nelems") or 0
+        if not isinstance(elements, int) or not 0 <= elements <= 2**60:
+            fail(f"an allreduce at {event['ts']} us: {str(elements)[:60]!r} is no number of elements")
+        self.elements = elements
         self.dtype = str(args.get("dtype", ""))
         self.group = str(args.get("Process Group Name", ""))
         self.description = str(args.get("Process Group Description", ""))

@@ -357,11 +357,41 @@ def memory_is_estimated_before_it_is_taken():
 
 
 @fault
+def memory_of_points_and_platforms_is_estimated():
+    """Refused at once, each with its estimate: one point, those that run at once, a platform's cables."""
+    write("huge.json", {"name": "huge", "base": {"scheme": "topka", "granule": 1, "components": 4 * 10**9, "k": 10**9},
+                        "grid": {"ranks": [100000, 2]}})
+    for command in (["sweep", "huge.json", "-o", "h.jsonl"],
+                    ["run", "--scheme", "topka", "-P", "100000", "-n", "4e9", "-k", "1e9", "--set", "granule=1"]):
+        refused(thinwire(*command, seconds=20), "topka of 100000 ranks and 4000000000 components: takes about 7.45e+05 GiB")
+    write("tree.xml", '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+          '<platform version="4.1"><cluster id="c" prefix="h" suffix="" radical="0-7" speed="1Gf" bw="1GBps" lat="1us" '
+          'topology="FAT_TREE" topo_parameters="1;8;1000000;1"/></platform>\n')
+    ended = thinwire("topo", "show", "tree.xml", seconds=20, limits=[(resource.RLIMIT_AS, 4 << 30)])
+    refused(ended, "cluster c: takes about 15.6 GiB of memory")
+
+
+@fault
 def more_memory_than_there_is():
-    ended = thinwire("run", "--scheme", "dense_ring", "-P", "64", "-n", "1e8", "--set", "granule=1", "--memory-limit", "50")
+    ended = thinwire("run", "--scheme", "topka", "-P", "64", "-n", "1e7", "-d", "0.5", "--set", "granule=1", "--memory-limit", "50")
     check(ended.code == 1 and "50 MiB" in ended.err, ended)
     ended = thinwire("run", "--scheme", "oktopk", "-P", "1000000")
     check(ended.code in (1, 2) and "ranks" in ended.err and "granule" not in ended.err, ended)
+
+
+@fault
+def whole_numbers_of_64_bits():
+    """They would become negative: k = -1, eager messages of up to -1 bytes."""
+    for key in ("k", "granule", "machine.eager_bytes", "machine.buffered_bytes", "options.bucket"):
+        for number in (2**64 - 1, 2**63, 2**60 + 1):
+            refused(thinwire("run", "--scheme", "oktopk", "-P", "4", "-n", "1000", "--set", f"{key}={number}"),
+                    f"{number} is not valid; expected a whole number, at most {2**60}")
+
+
+@fault
+def tensors_whose_sum_wraps_around():
+    write("wrap.json", {"scheme": "deft", "ranks": 2, "components": 1_000_000, "tensors": [*[2**60] * 16, 1_000_000]})
+    refused(thinwire("run", "--config", "wrap.json"), "/tensors: they have more than 2^63 components together")
 
 
 @fault
@@ -439,6 +469,14 @@ def long_names_are_cut():
 
 
 @fault
+def what_a_full_device_does_not_take_is_said_in_one_way():
+    small_rows()
+    for command in (["compare", "rows.jsonl"], ["list", "schemes"], ["list", "settings", "--format", "json"], SMALL):
+        ended = thinwire(*command, shell=">/dev/full")
+        check(ended.code == 1 and ended.err == "thinwire: what was printed could not be written\n", f"{command}: {ended}")
+
+
+@fault
 def closed_and_full_streams():
     write("small.json", SWEEP)
     well(thinwire("sweep", "small.json", "-o", "a.jsonl", shell="2>&-"))
@@ -509,6 +547,16 @@ def long_names_of_files():
     refused(thinwire("report", name, "-o", "f" * 256), "too long")
     refused(thinwire("merge", name, "-o", "f" * 256), "too long")
     refused(thinwire("sweep", "f" * 5000), "")
+
+
+@fault
+def an_output_folder_is_made():
+    small_rows()
+    traced("a")
+    for name, command in OUTPUTS.items():
+        to = f"new/{name}/file" + (".svg" if name == "svg" else "")
+        well(thinwire(*command, to))
+        check(os.path.getsize(to) > 64, name)
 
 
 @fault

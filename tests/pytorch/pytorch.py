@@ -238,6 +238,17 @@ class Examples(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn(text, done.stderr)
 
+    def test_kineto_traces_with_other_things_in_the_place_of_numbers(self):
+        step = self.event("ProfilerStep#1", "user_annotation", 0, 10)
+        for elements in ("x", -1, 2**61, 1.5, [3]):
+            call = self.event("record_param_comms", "cpu_op", 1, 1, **{"Collective name": "allreduce", "In msg nelems": elements})
+            done = self.kineto([step, call])
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("is no number of elements", done.stderr)
+            self.assertNotIn("Traceback", done.stderr)
+        for wrong in ({"ts": "y"}, {"dur": -1}, {"name": 5}, {"args": []}):
+            self.assertIn("no ProfilerStep", self.kineto([{**step, **wrong}]).stderr)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

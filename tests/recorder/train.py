@@ -105,7 +105,7 @@ def bad_flags(folder: Path) -> None:
             (f"{base} --as-model vgg16 --gamma 1e-9", "local work"),
             (f"{base} --also-on scheme=topka", "what is computed"),
             (f"{base} --platform aries_daint --also-on platform=fat_tree", "only one"),
-            (f"{base} -o /nowhere/rows.jsonl", "cannot be written"),
+            (f"{base} -o /proc/nowhere/rows.jsonl", "cannot be written"),
     ):
         said = run(flags, folder, expect=2).stderr
         check(re.search(why, said) is not None and said.count("\n") == 1, f"{flags}: says {said!r}")

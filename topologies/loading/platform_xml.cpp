@@ -10,8 +10,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -30,9 +28,10 @@ namespace thinwire::topologies {
 
 namespace {
 
-constexpr std::size_t kDeepest = 100;       ///< elements in elements
-constexpr double kMostOfPlatform = 2e6;     ///< hosts
-constexpr double kMostCables = 2e7;         ///< of one cluster
+constexpr std::size_t kDeepest = 100;    ///< elements in elements
+constexpr double kMostOfPlatform = 2e6;  ///< hosts
+constexpr double kMostCables = 2e7;
+constexpr double kCable = 2100;             ///< bytes that SimGrid takes for it, both ways
 constexpr std::size_t kMostOfFloyd = 5000;  ///< whose routes take the cube of that in steps
 constexpr double kMostCoordinate = 1e9;     ///< milliseconds
 constexpr double kFloydEntry = 24;          ///< bytes for each pair of a zone's points
@@ -253,9 +252,9 @@ class Attributes {
 
 class Reader {
  public:
-  explicit Reader(std::string path)
+  Reader(std::string text, std::string path)
       : path_(std::move(path)),
-        text_(text_of(path_)),
+        text_(std::move(text)),
         utf8_(is_utf8(text_)),
         parser_(XML_ParserCreate(utf8_ ? "UTF-8" : "ISO-8859-1"), &XML_ParserFree) {
     XML_SetUserData(parser_.get(), this);
@@ -292,6 +291,7 @@ class Reader {
                            XML_ErrorString(XML_GetErrorCode(parser_.get()))));
       }
     }
+    found_.hosts = static_cast<std::int64_t>(hosts_);
     return found_;
   }
 
@@ -303,11 +303,6 @@ class Reader {
     std::size_t points = 0;    ///< of a zone: what its routes connect
     std::set<std::pair<std::string, std::string>> routes = {};  ///< of a Dijkstra zone
   };
-
-  static std::string text_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  }
 
   /// SimGrid reads bytes, of any encoding whose signs are those of ASCII.
   void refuse_encoding() const {
@@ -599,9 +594,16 @@ class Reader {
       refuse(fmt::format("{}: up to here there are {:.0f} hosts; a platform may have {:.0f}",
                          subject, hosts_, kMostOfPlatform));
     }
-    if (made.cables > kMostCables) {
-      refuse(fmt::format("{}: topo_parameters make {:.0f} cables; a cluster may have {:.0f}",
-                         subject, made.cables, kMostCables));
+    cables_ += made.cables;
+    if (cables_ > kMostCables) {
+      refuse(
+          fmt::format("{}: up to here topo_parameters make {:.0f} cables; a platform may have "
+                      "{:.0f}",
+                      subject, cables_, kMostCables));
+    }
+    if (made.cables > 0) {
+      require_memory(kCable * cables_, fmt::format("{}: {}", path_, subject),
+                     "take smaller topo_parameters");
     }
     const bool point = cluster || name == "router" || name == "zone" || name == "AS";
     return point ? 1 : static_cast<std::size_t>(hosts);
@@ -615,6 +617,7 @@ class Reader {
   std::vector<Element> open_;
   std::size_t passing_over_ = 0;  ///< the depth of a <prop> that is passed over, or 0
   double hosts_ = 0;
+  double cables_ = 0;
   PlatformXml found_;
 };
 
@@ -628,6 +631,12 @@ std::string PlatformXml::note() const {
                      fmt::join(keys, ", "));
 }
 
-PlatformXml read_platform_xml(const std::string& path) { return Reader(path).read(); }
+PlatformXml read_platform_xml(const std::string& path) {
+  return platform_xml_from(read_text(path), path);
+}
+
+PlatformXml platform_xml_from(std::string text, const std::string& path) {
+  return Reader(std::move(text), path).read();
+}
 
 }  // namespace thinwire::topologies

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,8 @@ struct PlatformXml {
   bool distances = false;    ///< Vivaldi zones: routes take longer than their links
   bool dragonflies = false;  ///< clusters of that topology, or a thinwire.topology (wiring.hpp)
   int fat_trees = 0;         ///< clusters of that topology
-  std::string topology;      ///< thinwire.topology of the outermost zone
+  std::int64_t hosts = 0;
+  std::string topology;  ///< thinwire.topology of the outermost zone
   std::vector<PassedOver> passed_over;
 
   /// "the configuration smpi/host-speed, tracing is passed over: ...", or empty.
@@ -32,7 +34,9 @@ struct PlatformXml {
 
 /// Takes what SimGrid takes, also where it is no XML: a declaration behind blanks or comments, "--" in
 /// comments, any encoding whose signs are those of ASCII. Throws InputError naming the file, the line and the reason where it is not well-formed, holds what
-/// may do harm or what no network follows, or is too large to be built.
+/// may do harm or what no network follows, or is too large to be built in the memory that there is.
 [[nodiscard]] PlatformXml read_platform_xml(const std::string& path);
+/// The same of the text of a file.
+[[nodiscard]] PlatformXml platform_xml_from(std::string text, const std::string& path);
 
 }  // namespace thinwire::topologies

@@ -94,10 +94,11 @@ int Program::run(int argc, char** argv) {
   for (int stream = 0; stream < 3; ++stream) {
     if (fcntl(stream, F_GETFD) < 0) static_cast<void>(open("/dev/null", O_RDONLY));
   }
+  constexpr const char* kUnwritten = "what was printed could not be written";
   try {
     const int exit_code = run_command(argc, argv);
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
-    say("{}: what was printed could not be written", name_);
+    say("{}: {}", name_, kUnwritten);
     return kFailed;
   } catch (const plan::InputErrors& errors) {
     for (const std::string& line : errors.lines()) say("{}: {}", name_, line);
@@ -112,7 +113,7 @@ int Program::run(int argc, char** argv) {
     say("{}: out of memory", name_);
     return kFailed;
   } catch (const std::exception& error) {
-    say("{}: {}", name_, error.what());
+    say("{}: {}", name_, std::ferror(stdout) == 0 ? error.what() : kUnwritten);
     return kFailed;
   }
 }

@@ -502,7 +502,8 @@ void note(const std::vector<results::Row>& rows, bool (*has)(const results::Row&
 }  // namespace
 
 bool report_troubles(const std::vector<results::Row>& rows) {
-  std::fflush(stdout);  // the table first, where both go to one place
+  static constexpr double kUsualError = 0.05;  // of approximations
+  std::fflush(stdout);                         // the table first, where both go to one place
   note(rows, results::selects_far_from_k,
        "select less than half of k or more than twice as much: their times win nothing");
   note(
@@ -512,10 +513,13 @@ bool report_troubles(const std::vector<results::Row>& rows) {
   note(
       rows,
       [](const results::Row& row) {
-        return row.outcome && plan::represents_unequal_parts(row.point);
+        if (!row.outcome || row.point.few_ranks() == 0) return false;
+        const auto& selection = row.outcome->selection;
+        const bool uneven = selection && selection->least != selection->most;
+        return plan::approximation_error(row.point, uneven) > kUsualError;
       },
-      "are of few ranks that stand for all although their parts differ: errors of up to 25% were "
-      "seen (docs/approximate.md)");
+      "are of few ranks that stand for all although their parts or selections differ: errors of up "
+      "to 25% were seen (docs/approximate.md)");
   note(
       rows, [](const results::Row& row) { return row.outcome && row.outcome->extrapolated_chunks; },
       "have times that are extrapolated from fewer chunks (docs/approximate.md)");

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -22,8 +20,6 @@
 namespace thinwire::cli {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 std::optional<int> whole_number(std::string_view text) {
   const auto value = parse_number<int>(text);
@@ -63,23 +59,12 @@ Json about(const plan::Point& point) {
           {"point", to_json(point)}};
 }
 
-/// Refuses a file that cannot be written. It leaves none behind, whatever ends the run.
-void check_writable(const std::string& path) {
-  std::error_code ignored;
-  const bool existed = fs::exists(path, ignored);
-  const bool writable = static_cast<bool>(std::ofstream(path, std::ios::app));
-  if (!writable) {
-    throw InputError(fmt::format("--timeline: {} cannot be written; give another place", path));
-  }
-  if (!existed) fs::remove(fs::canonical(path, ignored), ignored);  // not a link to it
-}
-
 /// Makes the request that run_points takes.
 run::TimelineWish timeline_wish(const TimelineFlags& flags, const plan::Point& point) {
   run::TimelineWish wish{.settings = settings_of(flags, point.ranks)};
   check_timeline(point, wish.settings);
   check_output(flags.file, inputs_of(point));
-  check_writable(flags.file);
+  require_writable(flags.file);
   wish.write = [&flags, &point](const Timeline& timeline) {
     const report::TimelineText trace = report::to_trace_events(timeline, about(point));
     const std::string why = try_write_text(flags.file, trace.text);

@@ -12,12 +12,14 @@
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/printable.hpp"
+#include "sim/core/base/quantity.hpp"
 #include "topologies/analysis/check.hpp"
 #include "topologies/analysis/export.hpp"
 #include "topologies/analysis/graph.hpp"
 #include "topologies/analysis/traffic.hpp"
 #include "topologies/generators/family.hpp"
 #include "topologies/loading/placement.hpp"
+#include "topologies/loading/platform_xml.hpp"
 #include "topologies/loading/shipped.hpp"
 
 namespace thinwire::cli {
@@ -60,6 +62,13 @@ int make(const topologies::Family& family, MakeFlags& flags) {
     fmt::print("{}", xml);
   } else {
     write_text(flags.output, xml);
+  }
+  const auto asked = flags.given.find("hosts");
+  if (asked == flags.given.end()) return 0;
+  const std::int64_t hosts = topologies::platform_xml_from(xml, family.name).hosts;
+  if (parse_whole(asked->second) != hosts) {
+    say("note: {}: {} hosts, since it is made of whole parts; asked for were {}", family.name,
+        hosts, asked->second);
   }
   return 0;
 }

@@ -171,4 +171,11 @@ bool represents_unequal_parts(const Point& point) {
          (stand_ins.uneven_parts == UnevenParts::sent && point.few_ranks() < kManyForParts);
 }
 
+double approximation_error(const Point& point, bool uneven) {
+  if (point.approximates_chunks) return 0.05;
+  const bool beyond =
+      represents_unequal_parts(point) || (uneven && point.few_ranks() < kManyForParts);
+  return beyond ? 0.25 : 0.03;
+}
+
 }  // namespace thinwire::plan

@@ -50,6 +50,7 @@ void check_number(const JsonNode& node, const Setting& setting, bool whole) {
   }
   if (setting.least && number < *setting.least) wrong(node, setting);
   if (setting.most && number > *setting.most) wrong(node, setting);
+  if (whole && setting.path != "seed") static_cast<void>(node.whole());
 }
 
 void check_value(const JsonNode& node, const Setting& setting) {
@@ -83,6 +84,7 @@ void check_value(const JsonNode& node, const Setting& setting) {
       for (const auto& item : value.items()) {
         const JsonNode option = node.at(item.key());
         if (item.value().is_number_float()) check_number(option, setting, false);
+        if (item.value().is_number_integer()) static_cast<void>(option.whole());
         if (!item.value().is_boolean() && !item.value().is_number()) {
           option.wrong("boolean or number");
         }

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <string>
 
+#include "sim/core/base/checked.hpp"
 #include "sim/core/base/errors.hpp"
 
 namespace thinwire::plan {
@@ -52,11 +53,11 @@ std::int64_t automatic_granule(const Point& point) {
 /// Checks that tensors fill the gradient and that each begins at a granule boundary.
 void check_tensors(Point& point, bool automatic, const std::string& origin) {
   if (point.tensors.empty()) return;
-  const std::int64_t total =
-      std::accumulate(point.tensors.begin(), point.tensors.end(), std::int64_t{0});
+  const auto total = checked_sum(point.tensors);
   if (total != point.space.components) {
     throw InputError(fmt::format("{}: /tensors: they have {} components together, but there are {}",
-                                 origin, total, point.space.components));
+                                 origin, total ? std::to_string(*total) : "more than 2^63",
+                                 point.space.components));
   }
   std::int64_t& granule = point.space.granule;
   for (std::size_t i = 0; i + 1 < point.tensors.size(); ++i) {

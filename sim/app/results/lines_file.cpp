@@ -96,8 +96,8 @@ void LinesFile::open_and_lock() {
       if (errno != EACCES && errno != EAGAIN) return;  // a file system without locks
       fcntl(file_, F_GETLK, &lock);
       throw InputError(
-          fmt::format("{}: another sweep is writing it (process {}); wait for it, or give another "
-                      "place with -o",
+          fmt::format("{}: another command is writing it (process {}); wait for it, work in "
+                      "another folder, or give another place with -o where there is one",
                       path_.string(), lock.l_pid));
     }
     if (is_in_place()) return;

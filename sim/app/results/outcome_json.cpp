@@ -30,7 +30,11 @@ Json to_json(const SelectionSummary& selection) {
 constexpr std::array kReducingLevels{std::pair{"node", ReducingLevel::node},
                                      std::pair{"network", ReducingLevel::network}};
 
-int int_from(const JsonNode& node) { return static_cast<int>(node.whole()); }
+int int_from(const JsonNode& node) {
+  const std::int64_t value = node.whole();
+  if (value < INT32_MIN || value > INT32_MAX) node.wrong("a whole number of 32 bits");
+  return static_cast<int>(value);
+}
 
 SelectionSummary selection_from(const JsonNode& node) {
   const auto count = [&](const std::string& key) { return node.at(key).whole(); };

@@ -29,7 +29,22 @@ const Prices& prices_of(plan::NetworkId network) {
   return network == plan::NetworkId::links ? kLinks : kEventLoop;
 }
 
+/// The entries of one rank that a simulation has, or its dense components where they have values.
+double values_of_rank(const plan::Point& point) {
+  const bool dense = point.scheme->dense;
+  if (point.input.statistical) return 0;
+  if (dense && !point.scheme->approximate && !point.error_feedback) return 0;
+  return static_cast<double>(dense ? point.space.components : point.k) /
+         static_cast<double>(point.space.granule);
+}
+
 }  // namespace
+
+double least_memory(const plan::Point& point) {
+  constexpr double kValue = 8;
+  return kValue * point.simulated_ranks() * simulated_share(point, point.machine) *
+         values_of_rank(point);
+}
 
 double estimated_wall_s(const plan::Point& point) {
   const Prices& prices = prices_of(point.network->id);
@@ -39,12 +54,9 @@ double estimated_wall_s(const plan::Point& point) {
   const double share = simulated_share(point, point.machine);
   const double messages = share * iterations * ranks * cost.run().high.messages;
   const bool dense = point.scheme->dense;
-  auto values = static_cast<double>(dense ? point.space.components : point.k);
-  if (dense && !point.scheme->approximate && !point.error_feedback) values = 0;  // it has none
-  const double carried =
-      share * iterations * ranks * values / static_cast<double>(point.space.granule);
+  const double carried = share * iterations * ranks * values_of_rank(point);
   const double all = prices.point + ranks * prices.rank + messages * prices.message +
-                     (point.input.statistical ? 0 : carried * (dense ? kComponent : kEntry));
+                     carried * (dense ? kComponent : kEntry);
   return std::isfinite(all) ? all : prices.point;  // the scheme cannot run there
 }
 

@@ -12,4 +12,9 @@ namespace thinwire::run {
 /// deals them to shards; the measured time of an earlier run is better.
 [[nodiscard]] double estimated_wall_s(const plan::Point& point);
 
+/// The bytes that the gradients of a point take at least: 8 for each component that is selected, or of
+/// a dense gradient with values, of all ranks that run. The largest exact rows of results/ on the α-β
+/// machine took 1 to 2.5 times as much.
+[[nodiscard]] double least_memory(const plan::Point& point);
+
 }  // namespace thinwire::run

@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <utility>
 
 #include "sim/app/results/compare.hpp"
 #include "sim/app/results/outcome_json.hpp"
 #include "sim/app/run/estimate.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/memory.hpp"
 #include "topologies/loading/shipped.hpp"
 
 namespace thinwire::run {
@@ -35,6 +38,26 @@ void check_messages(const plan::Point& point) {
                   "at most can be "
                   "simulated; take fewer ranks",
                   point.ranks, messages, point.scheme->name, kMost));
+}
+
+/// Refuses points that take more memory than there is: one, or those that run at once.
+void check_memory(const std::vector<const plan::Point*>& points, const ProcessSettings& settings) {
+  std::vector<double> bytes;
+  for (const plan::Point* const point : points) {
+    bytes.push_back(least_memory(*point));
+    if (settings.limits.memory_bytes) {  // the simulation ends there
+      bytes.back() = std::min(bytes.back(), static_cast<double>(*settings.limits.memory_bytes));
+    }
+    require_memory(bytes.back(),
+                   fmt::format("{} of {} ranks and {} components", point->scheme->name, point->ranks,
+                               point->space.components),
+                   "take fewer ranks or components, or statistical values");
+  }
+  std::ranges::sort(bytes, std::ranges::greater());
+  bytes.resize(std::min(bytes.size(), static_cast<std::size_t>(settings.at_once)));
+  require_memory(std::accumulate(bytes.begin(), bytes.end(), 0.0),
+                 fmt::format("{} points that run at once", bytes.size()),
+                 "run fewer at once, with -j");
 }
 
 /// Runs a simulation, with its timeline where there is to be one.
@@ -82,6 +105,7 @@ ChildWork work_of(const plan::Point& point, const SimulationSettings& settings,
 std::vector<EndedPoint> run_points(const std::string& sweep, const std::vector<plan::Point>& points,
                                    const PointSettings& settings, const PointWatcher& watcher) {
   std::vector<Job> jobs;
+  std::vector<const plan::Point*> running;
   std::vector<std::size_t> point_of;    // by job
   std::vector<std::size_t> restricted;  // points that have no job
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -97,7 +121,9 @@ std::vector<EndedPoint> run_points(const std::string& sweep, const std::vector<p
         .processes = processes_of(expected_s, points.size(), settings.processes)};
     jobs.push_back({work_of(points[i], simulation, settings.timeline), expected_s});
     point_of.push_back(i);
+    running.push_back(&points[i]);
   }
+  check_memory(running, settings.processes);
   std::vector<EndedPoint> all(points.size());
   std::size_t skipped = 0;
   const auto end = [&](std::size_t point, const ChildProcess* process) {

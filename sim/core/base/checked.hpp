@@ -2,17 +2,15 @@
 // that does not fit is empty, never wrapped around.
 #pragma once
 
-#include <cmath>
 #include <concepts>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 
 namespace thinwire::inline base {
 
-/// The most bytes, words or components that a foreign text may give for one thing: 2^60. Sums of a
-/// few of them fit into 64 bits.
+/// The largest whole number that readers take of a foreign text, where nothing else is said: 2^60.
+/// Sums of a few of them fit into 64 bits.
 inline constexpr std::int64_t kLargestSize = std::int64_t{1} << 60U;
 
 /// a + b; empty if it does not fit.
@@ -40,24 +38,6 @@ template <std::integral Whole>
     if (!total) break;
   }
   return total;
-}
-
-/// The whole number nearest to `value`; empty if it is none of 64 bits, or not a number.
-[[nodiscard]] inline std::optional<std::int64_t> checked_round(double value) {
-  constexpr double kBeyond = 0x1p63;
-  const double nearest = std::round(value);
-  if (!(nearest >= -kBeyond && nearest < kBeyond)) return std::nullopt;
-  return static_cast<std::int64_t>(nearest);
-}
-
-/// A number of 64 bits as one of fewer; empty if it does not fit.
-template <std::integral Narrow>
-[[nodiscard]] constexpr std::optional<Narrow> checked_narrow(std::int64_t value) {
-  const auto narrow = static_cast<Narrow>(value);
-  if (static_cast<std::int64_t>(narrow) != value || (narrow < Narrow{}) != (value < 0)) {
-    return std::nullopt;
-  }
-  return narrow;
 }
 
 }  // namespace thinwire::inline base

@@ -129,9 +129,7 @@ std::int64_t CsvTable::whole(std::size_t row, const std::string& column, std::in
                              std::int64_t most) const {
   const auto value = parse_number<std::int64_t>(text(row, column));
   if (value && *value >= least && *value <= most) return *value;
-  wrong(row, column,
-        most == INT64_MAX ? fmt::format("a whole number from {}", least)
-                          : fmt::format("a whole number from {} to {}", least, most));
+  wrong(row, column, fmt::format("a whole number from {} to {}", least, most));
 }
 
 std::string CsvTable::place(std::size_t row) const {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/core/base/checked.hpp"
+
 namespace thinwire::inline base {
 
 /// Throws InputError: "PATH:LINE:COLUMN: what". Lines and columns count from 1, columns in bytes.
@@ -34,7 +36,7 @@ class CsvTable {
                               const std::string& wanted) const;
   /// A whole number from `least` to `most`.
   [[nodiscard]] std::int64_t whole(std::size_t row, const std::string& column, std::int64_t least,
-                                   std::int64_t most = INT64_MAX) const;
+                                   std::int64_t most = kLargestSize) const;
   /// Throws InputError: "PATH:LINE:COLUMN: what", of a cell.
   [[noreturn]] void refuse(std::size_t row, const std::string& column,
                            const std::string& what) const;

@@ -176,6 +176,11 @@ std::string try_write_text(const fs::path& path, std::string_view text) {
   const bool regular = !exists || S_ISREG(before.st_mode);
   if (exists && access(path.c_str(), W_OK) != 0) return std::strerror(errno);
   const fs::path target = regular ? linked_file(path) : path;
+  if (!exists && target.has_parent_path()) {
+    std::error_code failed;
+    fs::create_directories(target.parent_path(), failed);
+    if (failed) return fmt::format("its folder cannot be made: {}", failed.message());
+  }
   const fs::path fresh =
       regular ? target.parent_path() / fmt::format("{}{}", unfinished_prefix(target), getpid())
               : path;
@@ -207,11 +212,12 @@ void require_writable(const std::string& path) {
   if (exists && S_ISDIR(before.st_mode)) refuse(EISDIR);
   if (exists && access(target.c_str(), W_OK) != 0) refuse(errno);
   if (exists && !S_ISREG(before.st_mode)) return;
-  // The new file is made beside the old one.
-  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  // The new file is made beside the old one, and its folder where there is none.
   std::error_code ignored;
-  if (access(folder.c_str(), W_OK | X_OK) != 0) refuse(errno);
+  fs::path folder = fs::absolute(target, ignored).parent_path();
+  while (!fs::exists(folder, ignored) && folder.has_relative_path()) folder = folder.parent_path();
   if (!fs::is_directory(folder, ignored)) refuse(ENOTDIR);
+  if (access(folder.c_str(), W_OK | X_OK) != 0) refuse(errno);
 }
 
 void remove_unfinished(const fs::path& path) {

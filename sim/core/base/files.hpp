@@ -31,8 +31,8 @@ inline constexpr std::int64_t kMostConfigBytes = std::int64_t{64} << 20U;
 
 /// The file that a link leads to, also where it does not exist yet.
 [[nodiscard]] std::filesystem::path linked_file(std::filesystem::path path);
-/// Writes a file, which holds either what it held before or all of the text; links stay links.
-/// Empty, or why that could not be done. What is no regular file is written as it is.
+/// Writes a file, which holds either what it held before or all of the text; links stay links, and
+/// the folder is made where there is none. Empty, or why that could not be done. What is no regular file is written as it is.
 [[nodiscard]] std::string try_write_text(const std::filesystem::path& path, std::string_view text);
 /// The same. Throws InputError where it cannot be written.
 void write_text(const std::string& path, std::string_view text);

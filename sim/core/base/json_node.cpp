@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "sim/core/base/checked.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/nearest.hpp"
@@ -184,13 +184,15 @@ double JsonNode::number_from(double least) const {
 }
 
 std::int64_t JsonNode::whole() const {
-  // Larger numbers would come out negative.
-  if (!value_->is_number_integer() ||
-      (value_->is_number_unsigned() &&
-       value_->get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())) {
-    wrong("a whole number");
+  if (!value_->is_number_integer()) wrong("a whole number");
+  // Of 2^63 and more, the library makes negative numbers.
+  const bool beyond = value_->is_number_unsigned() &&
+                      value_->get<std::uint64_t>() > static_cast<std::uint64_t>(kLargestSize);
+  const auto value = value_->get<std::int64_t>();
+  if (beyond || value > kLargestSize || value < -kLargestSize) {
+    wrong(fmt::format("a whole number, at most {}", kLargestSize));
   }
-  return value_->get<std::int64_t>();
+  return value;
 }
 
 std::int64_t JsonNode::whole_from(std::int64_t least) const {

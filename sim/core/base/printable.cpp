@@ -25,10 +25,18 @@ std::size_t first_character(std::string_view text) {
   return length;
 }
 
+/// Also what nobody sees, and what turns the order of the text behind it: zero-width signs, the ends
+/// of lines and paragraphs, directions (U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F), U+FEFF.
 bool is_control(std::string_view character) {
   const auto first = static_cast<unsigned char>(character.front());
-  return first < 0x20 || first == 0x7f ||
-         (first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0);
+  if (first == 0xc2) return static_cast<unsigned char>(character[1]) < 0xa0;
+  if (character == "\xef\xbb\xbf") return true;
+  if (first != 0xe2) return first < 0x20 || first == 0x7f;
+  const auto second = static_cast<unsigned char>(character[1]);
+  const auto third = static_cast<unsigned char>(character[2]);
+  return (second == 0x80 &&
+          ((third >= 0x8b && third <= 0x8f) || (third >= 0xa8 && third <= 0xae))) ||
+         (second == 0x81 && third >= 0xa0 && third <= 0xaf);
 }
 
 }  // namespace

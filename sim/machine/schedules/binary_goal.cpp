@@ -121,8 +121,8 @@ class RankReader {
     if (peer > INT32_MAX || tag > INT32_MAX) {
       refuse(node, fmt::format("its peer or tag is above {}", INT32_MAX));
     }
-    if (size > static_cast<std::uint64_t>(kMostBytes)) {
-      refuse(node, fmt::format("{} bytes are more than {}", size, kMostBytes));
+    if (size > static_cast<std::uint64_t>(kLargestSize)) {
+      refuse(node, fmt::format("{} bytes are more than {}", size, kLargestSize));
     }
     op.peer = Rank(static_cast<std::int32_t>(peer));
     op.tag = Tag(static_cast<std::int32_t>(tag));

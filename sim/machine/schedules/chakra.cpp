@@ -323,7 +323,7 @@ class ChakraReader {
       case chakra::COMM_RECV: {
         const bool sends = node.type() == chakra::COMM_SEND;
         op.kind = sends ? ScheduleOpKind::send : ScheduleOpKind::receive;
-        op.words = Words((whole(node, "comm_size", kMostBytes) + 2) / 4);
+        op.words = Words((whole(node, "comm_size", kLargestSize) + 2) / 4);
         op.peer = Rank(
             static_cast<std::int32_t>(whole(node, sends ? "comm_dst" : "comm_src", INT32_MAX)));
         op.tag = Tag(static_cast<std::int32_t>(whole(node, "comm_tag", INT32_MAX, 0)));
@@ -379,7 +379,7 @@ class ChakraReader {
     }
     const bool barrier = kind->second == CollectiveKind::barrier;
     return {.kind = kind->second,
-            .bytes = whole(node, "comm_size", kMostBytes, barrier ? 0 : -1),
+            .bytes = whole(node, "comm_size", kLargestSize, barrier ? 0 : -1),
             .members = {},
             .root = static_cast<int>(whole(node, "root", INT32_MAX, INT32_MAX)) == INT32_MAX
                         ? -1

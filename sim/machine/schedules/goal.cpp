@@ -244,8 +244,8 @@ class GoalReader {
     const bool together = word.ends_with('b');
     if (together) word.remove_suffix(1);
     const auto bytes = parse_number<std::int64_t>(word);
-    if (!bytes || *bytes < 0 || *bytes > kMostBytes) {
-      tokens_.refuse(fmt::format("a size in bytes, as in 8b, of at most {}", kMostBytes));
+    if (!bytes || *bytes < 0 || *bytes > kLargestSize) {
+      tokens_.refuse(fmt::format("a size in bytes, as in 8b, of at most {}", kLargestSize));
     }
     tokens_.advance();
     if (!together) tokens_.expect("b");

@@ -207,8 +207,8 @@ void check_schedule(const ReadSchedule& schedule) {
         refuse(i, fmt::format("the peer {} is no rank; ranks are 0 to {}", peer, ranks - 1));
       }
       if (ops[i].kind == ScheduleOpKind::send) words += ops[i].words.value();
-      if (words > kMostBytes / 4) {
-        refuse(i, fmt::format("up to here the messages have more than {} bytes", kMostBytes));
+      if (words > kLargestSize / 4) {
+        refuse(i, fmt::format("up to here the messages have more than {} bytes", kLargestSize));
       }
       for (const auto* before : {&ops[i].after_end, &ops[i].after_begin}) {
         for (const std::uint32_t op : *before) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/base/checked.hpp"
 #include "sim/core/kernel/in_switches.hpp"
 #include "sim/core/kernel/network.hpp"
 #include "sim/core/kernel/schedule.hpp"
@@ -15,8 +16,6 @@ namespace thinwire::schedules {
 
 /// Sends of any size are eager.
 inline constexpr Bytes kAllEager{std::int64_t{1} << 60};
-/// No message, and not all messages of a schedule together, may have more bytes.
-inline constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;
 
 /// A collective of a trace.
 enum class CollectiveKind : std::uint8_t {
@@ -67,7 +66,7 @@ struct ScheduleTotals {
 
 /// Throws InputError, which begins with the origin and names the place, if a peer is no rank, an
 /// operation waits for one that does not exist, operations wait for each other in a circle, or all
-/// messages together have more than kMostBytes.
+/// messages together have more than kLargestSize.
 void check_schedule(const ReadSchedule& schedule);
 
 /// Follows the schedule without a clock, with sends up to `eager` that do not wait for their

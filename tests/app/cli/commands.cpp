@@ -158,6 +158,16 @@ TEST_CASE("every flag takes numbers as people write them" * doctest::test_suite(
   same("topo show gige_star --traffic ring --bytes 1MB", "topo show gige_star --traffic ring");
 }
 
+TEST_CASE("a platform of more hosts than were asked for says so") {
+  CHECK(run_program("topo make fat_tree hosts=17").err ==
+        "note: fat_tree: 256 hosts, since it is made of whole parts; asked for were 17\n");
+  CHECK(run_program("topo make dragonfly hosts=1000").err ==
+        "note: dragonfly: 1152 hosts, since it is made of whole parts; asked for were 1000\n");
+  for (const char* whole : {"fat_tree hosts=512", "star hosts=17", "star", "nvlink_ib hosts=16"}) {
+    CHECK(run_program(std::string("topo make ") + whole).err == "");
+  }
+}
+
 TEST_CASE("a decimal comma is pointed out, since it makes two values") {
   const Ended two = run_program("run --scheme topka -n 25,5K");
   CHECK(two.exit_code == 0);

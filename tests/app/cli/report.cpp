@@ -238,7 +238,7 @@ TEST_CASE("report refuses what it cannot draw in one line") {
   check_refused(run_program("report"), "results");
   check_refused(run_program("report --where scheme=none --figure time " + good), "no result has");
   check_refused(run_program("report --where rank=16 --figure time " + good), "'ranks'");
-  for (const char* output : {"/nowhere/r.svg", "/dev/full", "/tmp"}) {
+  for (const char* output : {"/proc/nowhere/r.svg", "/dev/full", "/tmp"}) {
     CAPTURE(output);
     check_refused(run_program("report --format svg --figure time " + good + " -o " + output),
                   "cannot be written");

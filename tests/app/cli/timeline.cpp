@@ -297,7 +297,7 @@ TEST_CASE("what cannot have a timeline is refused before anything runs") {
   const std::string file = folder.path("t.json");
   for (const auto& [flags, what] : std::vector<std::pair<std::string, const char*>>{
            {"--network counting --timeline " + file, "has no clock"},
-           {"--timeline " + folder.path("no/such/folder.json"), "cannot be written"},
+           {"--timeline " + folder.write("file", "") + "/t.json", "cannot be written"},
            {"--timeline /", "cannot be written"},
            {"-P 4 --timeline-ranks 4 --timeline " + file, "there is no rank 4"},
            {"--timeline-ranks 3-1 --timeline " + file, "'3-1' is not valid"},

@@ -100,7 +100,8 @@ TEST_CASE("calibrate refuses an output that cannot be written before it simulate
                                 " --machine " + folder.write("mine.json", kOnAlphaBeta) +
                                 " --fit machine.alpha_s -o " + folder.path("");
   check_refused(run_program(arguments), "cannot be written: Is a directory");
-  check_refused(run_program(arguments + "/none/fitted.json"), "cannot be written: No such file");
+  check_refused(run_program(arguments + "/m.csv/fitted.json"),
+                "cannot be written: Not a directory");
 }
 
 TEST_CASE("calibrate puts trials aside that another version made") {

@@ -315,7 +315,7 @@ class Package(unittest.TestCase):
 
     def test_a_failed_simulation_raises_and_keeps_the_others(self):
         with self.assertRaises(thinwire.SimulationError) as caught:
-            thinwire.run(scheme="dense_ring", ranks=[2, 64], components="40M", memory_limit_mib=0.001)
+            thinwire.run(**LONG, ranks=[2, 64], memory_limit_mib=0.001)
         self.assertIn("memory", str(caught.exception))
         self.assertEqual(list(caught.exception.results.status), ["failed", "failed"])
 

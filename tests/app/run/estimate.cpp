@@ -5,7 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/app/run/simulate.hpp"
+#include "sim/core/base/errors.hpp"
+#include "sim/core/base/memory.hpp"
 #include "tests/support/approx.hpp"
+#include "tests/support/errors.hpp"
 
 namespace thinwire::run {
 
@@ -31,6 +35,36 @@ TEST_CASE(
     return estimated_wall_s(plan::point_from(given, "test"));
   };
   CHECK(of_model(training) - begin > 2.5 * (of_model(first) - begin));
+}
+
+TEST_CASE("Gradients that no memory holds are refused before they are made") {
+  const auto bytes = [](const Json& given) {
+    return least_memory(plan::point_from(given, "test"));
+  };
+  CHECK(bytes({{"scheme", "topka"},
+               {"ranks", 4},
+               {"input", {{"profile", "bert"}, {"statistical", true}}}}) == 0);
+  CHECK(bytes({{"scheme", "dense_ring"}, {"ranks", 4}, {"components", 1000}}) == 0);
+  CHECK(
+      bytes({{"scheme", "topka"}, {"ranks", 4}, {"components", 1000}, {"k", 10}, {"granule", 1}}) ==
+      8 * 4 * 10);
+  const Json huge = {{"scheme", "topka"},
+                     {"ranks", 100'000},
+                     {"components", 4'000'000'000},
+                     {"k", 1'000'000'000},
+                     {"granule", 1}};
+  const plan::Point point = plan::point_from(huge, "test");
+  CHECK(test::error_of<InputError>([&] { static_cast<void>(run_points("test", {point})); })
+            .starts_with("topka of 100000 ranks and 4000000000 components: takes about 7.45e+05 "
+                         "GiB of memory, and "));
+  // Each has its place; both at once have not.
+  Json half = huge;
+  half["ranks"] = 64;
+  half["k"] = static_cast<std::int64_t>(0.6 * static_cast<double>(available_memory()) / 512);
+  CHECK(test::error_of<InputError>([&] {
+          const std::vector<plan::Point> points(2, plan::point_from(half, "test"));
+          static_cast<void>(run_points("test", points, {.processes = {.at_once = 2}}));
+        }).starts_with("2 points that run at once: takes about "));
 }
 
 }  // namespace thinwire::run

@@ -130,6 +130,13 @@ TEST_CASE("representatives: it is known which times are rough") {
   CHECK(is_rough("ring_sparse", 32));
   CHECK_FALSE(is_rough("oktopk", 64));
   CHECK_FALSE(is_rough("topka", 32));
+  const auto error_of = [](const char* scheme, int few, bool uneven) {
+    return plan::approximation_error(plan::point_from(given(scheme, 256, few), "test"), uneven);
+  };
+  CHECK(error_of("topka", 16, false) == 0.03);
+  CHECK(error_of("dgc", 16, true) == 0.25);
+  CHECK(error_of("dgc", 64, true) == 0.03);
+  CHECK(error_of("oktopk", 32, false) == 0.25);
 }
 
 TEST_CASE("representatives: whole nodes stand for others where nodes add parts" *

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <array>
-#include <cmath>
 #include <cstdint>
 
 namespace thinwire::inline base {
@@ -18,18 +17,6 @@ TEST_CASE("Sums and products that do not fit are empty") {
   CHECK_FALSE(checked_product<std::uint32_t>(65536, 65536).has_value());
   CHECK(checked_sum(std::array{kLargestSize, kLargestSize, kLargestSize}) == 3 * kLargestSize);
   CHECK_FALSE(checked_sum(std::array{INT64_MAX, std::int64_t{1}, std::int64_t{-5}}).has_value());
-}
-
-TEST_CASE("Numbers that do not fit into a type are empty") {
-  CHECK(checked_round(2.5e9) == 2'500'000'000);
-  CHECK(checked_round(-0x1p63) == INT64_MIN);
-  CHECK_FALSE(checked_round(0x1p63).has_value());
-  CHECK_FALSE(checked_round(1e300).has_value());
-  CHECK_FALSE(checked_round(NAN).has_value());
-  CHECK(checked_narrow<std::int32_t>(-5) == -5);
-  CHECK_FALSE(checked_narrow<std::int32_t>(std::int64_t{1} << 31).has_value());
-  CHECK_FALSE(checked_narrow<std::uint32_t>(-1).has_value());
-  CHECK_FALSE(checked_narrow<std::uint64_t>(-1).has_value());
 }
 
 }  // namespace thinwire::inline base

@@ -86,6 +86,15 @@ TEST_CASE("A file is written at once or left as it was, and links stay links") {
   const std::string longest(255, 'n');
   write_text(folder.path(longest), "text");
   CHECK(read_text(folder.path(longest)) == "text");
+  require_writable(folder.path("made/by/writing/text"));
+  write_text(folder.path("made/by/writing/text"), "text");
+  CHECK(read_text(folder.path("made/by/writing/text")) == "text");
+  CHECK(test::error_of<InputError>([&] {
+          write_text(path + "/below", "text");
+        }).ends_with("cannot be written: its folder cannot be made: Not a directory"));
+  CHECK(test::error_of<InputError>([&] {
+          require_writable(path + "/below");
+        }).ends_with("cannot be written: Not a directory"));
   CHECK(test::error_of<InputError>([&] {
           write_text(folder.path(longest + "n"), "text");
         }).ends_with("cannot be written: File name too long"));

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/core/base/checked.hpp"
 #include "sim/core/base/errors.hpp"
 #include "tests/support/errors.hpp"
 
@@ -23,6 +24,23 @@ TEST_CASE("A document is refused that is nested too deeply, doubles a key or ove
         "file:3: /a/b: is there twice in one object");
   CHECK(refusal("[1e999]") == "file:3: a number is too large");
   CHECK(parse_json(R"([{"a": 1}, {"a": {"a": 2}}])", "file")[1]["a"]["a"] == 2);
+}
+
+TEST_CASE("Whole numbers of others are at most 2^60") {
+  const std::string path = "file";
+  const auto refusal = [&path](const Json& value) {
+    return test::error_of<InputError>(
+        [&] { static_cast<void>(JsonNode(path, value).whole_from(-5)); });
+  };
+  CHECK(JsonNode(path, Json(kLargestSize)).whole() == kLargestSize);
+  CHECK(JsonNode(path, Json(-5)).whole_from(-5) == -5);
+  CHECK(refusal(kLargestSize + 1) ==
+        "file: /: 1152921504606846977 is not valid; expected a whole number, at most "
+        "1152921504606846976");
+  CHECK(refusal(UINT64_MAX).ends_with("a whole number, at most 1152921504606846976"));
+  CHECK(refusal(INT64_MIN).ends_with("a whole number, at most 1152921504606846976"));
+  CHECK(refusal(-6).ends_with("a whole number, at least -5"));
+  CHECK(refusal(1.0).ends_with("a whole number"));
 }
 
 TEST_CASE("Bytes that are no UTF-8 do not keep a document from being written") {

@@ -10,6 +10,9 @@ TEST_CASE("Control characters and what is no UTF-8 are escaped, and the rest is 
   CHECK(printable("\xff\xc3") == "\\xff\\xc3");
   CHECK(printable("\xc2\x9b") == "\\xc2\\x9b");  // a control character of two bytes
   CHECK(printable("").empty());
+  CHECK(printable("\u200b\u202e\u2060\ufeff") ==
+        "\\xe2\\x80\\x8b\\xe2\\x80\\xae\\xe2\\x81\\xa0\\xef\\xbb\\xbf");
+  CHECK(printable("\u2013\u2026\u20ac\u00a0") == "\u2013\u2026\u20ac\u00a0");
 }
 
 TEST_CASE("Of a very long text the middle is left out") {

@@ -379,7 +379,7 @@ TEST_CASE("a platform that is too large is refused before it is built, with both
                        "radical: '0-99999999999' is not valid");
   check_refused_by_all(cluster("radical=\"0-7\" topology=\"DRAGONFLY\" "
                                "topo_parameters=\"1,1;20000,1;20,1;1\""),
-                       "make 4004000000 cables; a cluster may have 20000000");
+                       "make 4004000000 cables; a platform may have 20000000");
   check_refused_by_all(cluster("radical=\"0-7\" topology=\"FAT_TREE\" "
                                "topo_parameters=\"2;1000,4;1000,1000000;1,1\""),
                        "make 4004000000 cables");

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "sim/app/plan/approximate.hpp"
 #include "sim/app/plan/settings.hpp"
 #include "sim/app/results/outcome_json.hpp"
 
@@ -157,6 +158,9 @@ void add_selection(const results::Row& row, Json& record) {
            {"settling_iterations", settled ? Json(*o.settling_iterations) : Json()},
            {"settling_cut_short", settled ? Json(o.settling_cut_short) : Json()},
            {"global_error", o.global_errors.empty() ? Json() : Json(o.global_errors.back())}});
+  if (row.outcome && point.approximate > 0) {
+    record["approximation_error"] = plan::approximation_error(point, s.least != s.most);
+  }
   for (const auto& [name, kind] : algorithms::kWorkKinds) {
     record[std::string(name) + "_max"] = if_selected(s.work.*kind);
   }

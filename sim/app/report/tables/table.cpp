@@ -53,13 +53,17 @@ std::string to_table(const std::vector<Json>& records, const std::vector<Column>
       lines.back().push_back(printable(column.text(record)));
     }
   }
+  std::vector<std::size_t> widest(columns.size());
+  for (const auto& line : lines) {
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      widest[c] = std::max(widest[c], width_of(line[c]));
+    }
+  }
   std::string table;
   for (const auto& line : lines) {
     std::string row;
     for (std::size_t c = 0; c < columns.size(); ++c) {
-      std::size_t widest = 0;
-      for (const auto& other : lines) widest = std::max(widest, width_of(other[c]));
-      const std::string padding(widest - width_of(line[c]), ' ');
+      const std::string padding(widest[c] - width_of(line[c]), ' ');
       if (c > 0) row += "  ";
       row += columns[c].left ? line[c] + padding : padding + line[c];
     }

@@ -40,7 +40,11 @@ RowFilter row_filter(const JsonNode& node, std::string_view more = "run") {
   node.be_object(std::array<std::string_view, 7>{"run", "nodes", "test", "collective", "algorithm",
                                                  "min_over_median", more});
   RowFilter rows{.run = node.at("run").text()};
-  if (node.has("nodes")) rows.nodes = static_cast<int>(node.at("nodes").whole_from(1));
+  if (node.has("nodes")) {
+    const std::int64_t nodes = node.at("nodes").whole_from(1);
+    if (nodes > INT32_MAX) node.at("nodes").wrong("a number of nodes");
+    rows.nodes = static_cast<int>(nodes);
+  }
   if (node.has("test")) rows.test = node.at("test").text();
   if (node.has("algorithm")) rows.algorithm = node.at("algorithm").text();
   if (node.has("min_over_median")) {

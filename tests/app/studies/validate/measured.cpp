@@ -163,9 +163,11 @@ TEST_CASE("A CSV that is not right is refused with line and column") {
   CHECK(refusal_of("machine,run\nm,r\n").starts_with("m:1:1: there is no column 'test'"));
   CHECK(refusal_of("") == "m:1:1: there is no column 'machine'; there are none");
   CHECK(with("m,r,0,2,1,allreduce,OMPI,4,no,,ring_ompi,,8,-0.5,1") ==
-        "m:2:45: seconds_median: '-0.5' is not valid; expected a time in seconds, above 0");
+        "m:2:45: seconds_median: '-0.5' is not valid; expected a time in seconds, above 0, at most "
+        "1e9");
   CHECK(with("m,r,0,2,1,allreduce,OMPI,4,no,,ring_ompi,,8,3us,1") ==
-        "m:2:45: seconds_median: '3us' is not valid; expected a time in seconds, above 0");
+        "m:2:45: seconds_median: '3us' is not valid; expected a time in seconds, above 0, at most "
+        "1e9");
   CHECK(with("m,r,0,0,1,allreduce,OMPI,4,no,,ring_ompi,,8,1,1") ==
         "m:2:7: nodes: '0' is not valid; expected a whole number from 1 to 1048576");
   CHECK(with("m,r,0,2,1,,OMPI,4,no,,ring_ompi,,8,1,1") ==
@@ -241,15 +243,17 @@ TEST_CASE("Output of nccl-tests that is not right is refused with line and colum
   CHECK(with("(us)  (GB/s)", "(ks)  (GB/s)") ==
         "m:11:58: '(ks)': unknown unit of time; known are (s), (ms), (us) and (ns)");
   CHECK(with("(B) ", "(kB)") == "m:11:10: '(kB)': unknown unit of size; known is (B)");
-  CHECK(with("32.06", "-2.06") == "m:12:57: '-2.06' is not valid; expected a time above 0");
+  CHECK(with("32.06", "-2.06") ==
+        "m:12:57: '-2.06' is not valid; expected a time above 0, at most 1e9 s");
   CHECK(
       with("sum      -1    32.06    0.00    0.00      0    31.0", "sum") ==
       "m:12:12: the line has 4 words, the heading 10, and they are not aligned; give the text with "
       "its blanks, as nccl-tests prints it");
   CHECK(with("  134217728   ", "       128M   ") ==
-        "m:13:9: '128M' is not valid; expected a number of bytes");
+        "m:13:9: '128M' is not valid; expected a number of bytes, at most 1152921504606846976");
   CHECK(with("   134217728  ", "99999999999999999999  ") ==
-        "m:13:1: '99999999999999999999' is not valid; expected a number of bytes");
+        "m:13:1: '99999999999999999999' is not valid; expected a number of bytes, at most "
+        "1152921504606846976");
   CHECK(with("on      gpu2 device  1", "on      gpu3 device  1") ==
         "m: 4 ranks on 3 nodes: not the same number on each");
   CHECK(with("all_reduce_perf", "sendrecv_perf")
@@ -418,7 +422,7 @@ TEST_CASE("A table of IMB goes on below lines that are not its own") {
     CHECK(rows_in(with(line), facts).size() == 4);
   }
   CHECK(refusal_of(with("1K 1000 4.50 5.50 5.00\n"), facts) ==
-        "m:22:1: '1K' is not valid; expected a number of bytes");
+        "m:22:1: '1K' is not valid; expected a number of bytes, at most 1152921504606846976");
 }
 
 TEST_CASE("The output of OSU is read of the collectives that are known by name") {
@@ -458,9 +462,9 @@ TEST_CASE("A table of OSU goes on below lines that are not its own") {
             .size() == 4);
   CHECK(rows_in(with("0                       0.00\n"), facts).size() == 4);
   CHECK(refusal_of(with("1K                      2.60\n"), facts) ==
-        "m:7:1: '1K' is not valid; expected a number of bytes");
+        "m:7:1: '1K' is not valid; expected a number of bytes, at most 1152921504606846976");
   CHECK(refusal_of(with("8                       fast\n"), facts) ==
-        "m:7:25: 'fast' is not valid; expected a time above 0");
+        "m:7:25: 'fast' is not valid; expected a time above 0, at most 1e9 s");
   CHECK(refusal_of(with("8\n"), facts) ==
         "m:7:2: the line has 1 words; wanted are 2 at least, as in the heading");
 }
@@ -491,6 +495,29 @@ TEST_CASE("The output of OSU gives an allgather's size as one rank's block") {
         "m: the text does not say the nodes; give it as in m,nodes=...");
   CHECK(refusal_of(kOsu, ",machine=mine,nodes=two,tasks_per_node=1") ==
         "m: nodes=two is not valid; expected a whole number from 1 to 1048576");
+}
+
+TEST_CASE("Sizes and times beyond all measurements are refused with their line") {
+  const std::string facts =
+      ",machine=mine,algorithm=ring_ompi,library=OMPI,nodes=512,tasks_per_node=2";
+  const auto with = [](std::string text, const std::string& old, const std::string& fresh) {
+    return text.replace(text.find(old), old.size(), fresh);
+  };
+  CHECK(refusal_of(with(kOsu, "1048576", "72057594037927940"), facts) ==
+        "m:7: 1024 blocks of 18014398509481985 components are more than 1152921504606846976");
+  CHECK(refusal_of(with(kOsu, "1048576", "9223372036854775807"), facts)
+            .starts_with("m:7:1: '9223372036854775807' is not valid; expected a number of bytes, "
+                         "at most 1152921504606846976"));
+  for (const char* time : {"1e-320", "1e308", "inf", "0"}) {
+    CHECK(refusal_of(with(kOsu, "8123.25", time), facts) ==
+          fmt::format("m:7:22: '{}' is not valid; expected a time above 0, at most 1e9 s", time));
+    CHECK(refusal_of(with(kNccl, "1021.5", time), ",machine=mine").starts_with("m:13:"));
+    CHECK(refusal_of(with(kImb, "5.50", time), ",machine=mine,tasks_per_node=1")
+              .starts_with("m:21:"));
+  }
+  CHECK(refusal_of(with(kImb, "         1024 ", "1152921504606846976 "),
+                   ",machine=mine,tasks_per_node=1,collective=allgather") ==
+        "m:21: 8 blocks of 288230376151711744 components are more than 1152921504606846976");
 }
 
 TEST_CASE("The facts of a file are its text's alone") {

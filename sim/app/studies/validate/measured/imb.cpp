@@ -112,7 +112,7 @@ class ImbReader {
       row.of_first_ranks = true;
       // The sizes of these are those of one process's block.
       if (row.collective == "allgather" || row.collective == "alltoall") {
-        row.elements *= processes_;
+        take_blocks(row, processes_);
       }
       rows.push_back(std::move(row));
     }

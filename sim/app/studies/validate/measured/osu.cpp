@@ -53,7 +53,7 @@ class OsuReader {
     for (MeasuredRow& row : rows) {
       // The sizes of these are those of one rank's block.
       if (row.collective != "allgather" && row.collective != "alltoall") continue;
-      row.elements *= std::int64_t{row.nodes} * row.tasks_per_node;
+      take_blocks(row, std::int64_t{row.nodes} * row.tasks_per_node);
     }
     return rows;
   }

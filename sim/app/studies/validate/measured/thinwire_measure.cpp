@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "sim/app/results/results_file.hpp"
@@ -28,13 +29,17 @@ std::vector<MeasuredRow> rows_of_results(const std::string& text, const Measured
     if (!result.outcome || !result.outcome->measured) continue;
     const plan::Point& point = result.point;
     const results::Measured& measured = *result.outcome->measured;
-    const auto nodes = std::max<int>(1, static_cast<int>(measured.hosts.size()));
+    const auto hosts = std::max<std::int64_t>(1, std::ssize(measured.hosts));
     if (measured.time.median <= Seconds(0)) continue;  // a single rank that does nothing
+    if (!is_time(measured.time.median.value())) {
+      throw InputError(fmt::format("{}:{}: {} s is no measured time", file.path, line,
+                                   measured.time.median.value()));
+    }
     rows.push_back({.machine = file.fact("machine"),
                     .run = file.fact("run"),
                     .test = file.fact("test"),
-                    .nodes = nodes,
-                    .tasks_per_node = (point.ranks + nodes - 1) / nodes,
+                    .nodes = static_cast<int>(hosts),
+                    .tasks_per_node = static_cast<int>((point.ranks + hosts - 1) / hosts),
                     .collective = name_of(point.scheme->collective_kind),
                     .library = measured.library,
                     .algorithm = point.scheme->name,

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "sim/core/base/checked.hpp"
 #include "sim/core/base/csv_table.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/numbers.hpp"
@@ -66,6 +67,20 @@ bool is_timed(const std::vector<Token>& line, std::size_t columns) {
          (line.size() >= columns && std::all_of(line.begin() + 1, line.end(), number));
 }
 
+bool is_time(double seconds) {
+  constexpr double kLongest = 1e9;
+  return seconds > 0 && std::isnormal(seconds) && seconds <= kLongest;
+}
+
+void take_blocks(MeasuredRow& row, std::int64_t ranks) {
+  const auto all = checked_product(row.elements, ranks);
+  if (!all || *all > kLargestSize) {
+    throw InputError(fmt::format("{}: {} blocks of {} components are more than {}", row.place,
+                                 ranks, row.elements, kLargestSize));
+  }
+  row.elements = *all;
+}
+
 double TimedLines::unit_at(int line, const Token& token) const {
   const std::size_t open = token.text.find('(');
   const std::size_t close = token.text.find(')', open);
@@ -86,17 +101,17 @@ void TimedLines::add(int line, const std::vector<Token>& tokens, std::size_t byt
                           tokens.size(), last + 1));
   }
   const auto bytes = parse_number<std::int64_t>(tokens[bytes_at].text);
-  if (!bytes || *bytes < 0) {
+  if (!bytes || *bytes < 0 || *bytes > kLargestSize) {
     refuse_at(file_.path, line, tokens[bytes_at].column,
-              fmt::format("'{}' is not valid; expected a number of bytes",
-                          excerpt(tokens[bytes_at].text)));
+              fmt::format("'{}' is not valid; expected a number of bytes, at most {}",
+                          excerpt(tokens[bytes_at].text), kLargestSize));
   }
   if (*bytes == 0) return;
   const auto time = parse_number<double>(tokens[time_at].text);
-  if (!time || !std::isfinite(*time) || *time <= 0) {
-    refuse_at(
-        file_.path, line, tokens[time_at].column,
-        fmt::format("'{}' is not valid; expected a time above 0", excerpt(tokens[time_at].text)));
+  if (!time || !is_time(*time * unit)) {
+    refuse_at(file_.path, line, tokens[time_at].column,
+              fmt::format("'{}' is not valid; expected a time above 0, at most 1e9 s",
+                          excerpt(tokens[time_at].text)));
   }
   lines_.push_back({line, *bytes, *time * unit});
 }

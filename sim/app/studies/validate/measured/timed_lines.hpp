@@ -27,6 +27,14 @@ struct Token {
 /// at least.
 [[nodiscard]] bool is_timed(const std::vector<Token>& line, std::size_t columns);
 
+/// Whether a time can have been measured: ratios to one below the normal numbers are not finite, and
+/// nobody waits for more than 1e9 seconds.
+[[nodiscard]] bool is_time(double seconds);
+
+/// The elements of a row are those of each of `ranks` blocks: they become those of all. Throws
+/// InputError where that is more than readers take.
+void take_blocks(MeasuredRow& row, std::int64_t ranks);
+
 /// What the text of a benchmark says about all of its rows.
 struct Said {
   std::string collective = {};
