@@ -149,7 +149,12 @@ double ceil_log2(int ranks) {
 
 Task<void> run_backward(Communicator& comm, TrainingStep& step, std::int64_t first) {
   const auto phase = comm.phase("backward");
-  co_await comm.compute(step.until_ready(first));
+  while (true) {
+    const TrainingStep::Piece piece = step.next(first);
+    co_await comm.compute(piece.time);
+    if (piece.summed == 0) break;
+    co_await step.sum(piece.summed);
+  }
 }
 
 int buffers_of(Feedback feedback) {

@@ -3,11 +3,15 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <utility>
 
 #include "sim/core/base/units.hpp"
 #include "sim/core/gradient/space.hpp"
+#include "sim/core/kernel/task.hpp"
 #include "sim/core/kernel/work_prices.hpp"
 
 namespace thinwire::algorithms {
@@ -16,7 +20,12 @@ namespace thinwire::algorithms {
 struct ReadyAt {
   std::int64_t first = 0;
   Seconds time;
+  /// Components of activations that tensor-parallel ranks then sum, before the pass goes on.
+  std::int64_t summed = 0;
 };
+
+/// Sums so many components of activations among the ranks that share the layers of a model.
+using SumActivations = std::function<Task<void>(std::int64_t components)>;
 
 /// What a rank keeps of a gradient that it does not send, in buffers of n components.
 enum class Feedback : std::uint8_t {
@@ -42,23 +51,33 @@ enum class Feedback : std::uint8_t {
 class TrainingStep {
  public:
   /// `ready` is ordered from the gradient's end to its beginning and ends with component 0. Both
-  /// `ready` and `prices` must outlive this object.
+  /// `ready` and `prices` must outlive this object. Without `sum` no activations are summed.
   TrainingStep(std::span<const ReadyAt> ready, const WorkPrices& prices, GradientSpace space,
-               Feedback feedback = Feedback::none)
-      : ready_(ready), prices_(prices), space_(space), feedback_(feedback) {}
+               Feedback feedback = Feedback::none, SumActivations sum = {})
+      : ready_(ready), prices_(prices), space_(space), feedback_(feedback), sum_(std::move(sum)) {}
 
-  /// The seconds of the backward pass that remain until all components from `first` on are ready.
-  /// The caller must spend them.
-  [[nodiscard]] Seconds until_ready(std::int64_t first) {
+  /// What the backward pass does next: `time` seconds of work, and then a sum of activations if
+  /// `summed` is not 0.
+  struct Piece {
+    Seconds time;
+    std::int64_t summed = 0;
+  };
+  /// The next piece on the way to the components from `first` on, which end with the piece that
+  /// sums nothing. The caller must do it.
+  [[nodiscard]] Piece next(std::int64_t first) {
+    Piece piece;
     Seconds reached = spent_;
-    for (const ReadyAt& part : ready_) {
-      reached = std::max(reached, part.time);
-      if (part.first <= first) break;
+    while (piece.summed == 0 && done_ < ready_.size() &&
+           (done_ == 0 || ready_[done_ - 1].first > first)) {
+      reached = std::max(reached, ready_[done_].time);
+      if (sum_) piece.summed = ready_[done_].summed;
+      ++done_;
     }
-    const Seconds left(reached.value() - spent_.value());
+    piece.time = Seconds(reached.value() - spent_.value());
     spent_ = reached;
-    return left;
+    return piece;
   }
+  [[nodiscard]] Task<void> sum(std::int64_t components) const { return sum_(components); }
   [[nodiscard]] const WorkPrices& prices() const { return prices_; }
   [[nodiscard]] const GradientSpace& space() const { return space_; }
   [[nodiscard]] Feedback feedback() const { return feedback_; }
@@ -68,6 +87,8 @@ class TrainingStep {
   const WorkPrices& prices_;
   GradientSpace space_;
   Feedback feedback_;
+  SumActivations sum_;
+  std::size_t done_ = 0;  ///< parts
   Seconds spent_;
 };
 

@@ -65,6 +65,12 @@ def layer(name, tensors, flops=0):
     return {"name": name, "tensors": tensors, "rows": rows, "forward_flops": flops}
 
 
+def summed(entry, components, when):
+    """A layer after whose pass, "forward" or "backward", tensor-parallel ranks sum activations: two
+    sums in each pass of a transformer's layer (Megatron-LM, Shoeybi et al., 2019, Figure 4)."""
+    return entry | {f"{when}_sum": components}
+
+
 def linear(name, inputs, outputs, rows=1, before=(), after=(), bias=True, extra=0):
     """A matrix over `rows` vectors, with the norms before and after it and extra operations."""
     tensors = [*before, Matrix(outputs, inputs), *([outputs] if bias else []), *after]
@@ -107,14 +113,18 @@ def lstm_an4():
 def bert_encoder():
     width, words, length = 768, 30522, 128
     norm = (width, width)
+    sums = length * width
     layers = [layer("embeddings", [Matrix(words, width), Matrix(512, width), Matrix(2, width), *norm])]
     for i in range(1, 13):
-        for part in ("query", "key", "value"):
-            layers.append(linear(f"encoder{i}_{part}", width, width, length))
-        layers += [linear(f"encoder{i}_attention", width, width, length, after=norm,
-                          extra=4 * length * length * width),
-                   linear(f"encoder{i}_intermediate", width, 4 * width, length),
-                   linear(f"encoder{i}_output", 4 * width, width, length, after=norm)]
+        layers += [summed(linear(f"encoder{i}_query", width, width, length), sums, "backward"),
+                   linear(f"encoder{i}_key", width, width, length),
+                   linear(f"encoder{i}_value", width, width, length),
+                   summed(linear(f"encoder{i}_attention", width, width, length, after=norm,
+                                 extra=4 * length * length * width), sums, "forward"),
+                   summed(linear(f"encoder{i}_intermediate", width, 4 * width, length),
+                          sums, "backward"),
+                   summed(linear(f"encoder{i}_output", 4 * width, width, length, after=norm),
+                          sums, "forward")]
     return layers
 
 
@@ -224,12 +234,15 @@ def vit():
     norm = (width, width)
     layers = [layer("class_token", [width]), layer("position", [Matrix(tokens, width)]),
               linear("patches", 3 * 16 * 16, width, PATCHES)]
+    sums = tokens * width
     for i in range(1, 13):
-        layers += [linear(f"block{i}_qkv", width, 3 * width, tokens, before=norm),
-                   linear(f"block{i}_attention", width, width, tokens,
-                          extra=4 * tokens * tokens * width),
-                   linear(f"block{i}_mlp1", width, 4 * width, tokens, before=norm),
-                   linear(f"block{i}_mlp2", 4 * width, width, tokens)]
+        layers += [summed(linear(f"block{i}_qkv", width, 3 * width, tokens, before=norm),
+                          sums, "backward"),
+                   summed(linear(f"block{i}_attention", width, width, tokens,
+                                 extra=4 * tokens * tokens * width), sums, "forward"),
+                   summed(linear(f"block{i}_mlp1", width, 4 * width, tokens, before=norm),
+                          sums, "backward"),
+                   summed(linear(f"block{i}_mlp2", 4 * width, width, tokens), sums, "forward")]
     return layers + [linear("head", width, 10, before=norm)]
 
 
@@ -251,16 +264,18 @@ def llama_7b():
     def part(name, inputs, outputs, **more):
         return linear(name, inputs, outputs, length, bias=False, **more)
 
+    sums = length * width
     layers = [layer("embedding", [Matrix(words, width)])]
     for i in range(1, 33):
         name = f"layer{i}_"
-        layers += [part(name + "query", width, width, before=(width,)),
+        layers += [summed(part(name + "query", width, width, before=(width,)), sums, "backward"),
                    part(name + "key", width, width),
                    part(name + "value", width, width),
-                   part(name + "attention", width, width, extra=4 * length * length * width),
-                   part(name + "gate", width, inner, before=(width,)),
+                   summed(part(name + "attention", width, width,
+                               extra=4 * length * length * width), sums, "forward"),
+                   summed(part(name + "gate", width, inner, before=(width,)), sums, "backward"),
                    part(name + "up", width, inner),
-                   part(name + "down", inner, width)]
+                   summed(part(name + "down", inner, width), sums, "forward")]
     return layers + [part("output", width, words, before=(width,))]
 
 

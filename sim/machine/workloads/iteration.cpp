@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/machine/workloads/activation_sums.hpp"
 
 namespace thinwire::workloads {
 
@@ -55,11 +56,26 @@ std::optional<Periods> periods_of(const algorithms::SchemeInfo& scheme,
   return periods;
 }
 
+Task<void> run_forward(Communicator& comm, const ComputeTimes& compute,
+                       const algorithms::SumActivations& sum) {
+  const auto phase = comm.phase(kForward);
+  Seconds spent;
+  if (sum) {
+    for (const ForwardSum& part : compute.forward_sums) {
+      co_await comm.compute(part.time - spent);
+      co_await sum(part.components);
+      spent = part.time;
+    }
+  }
+  co_await comm.compute(compute.forward - spent);
+}
+
 }  // namespace
 
 Task<algorithms::Reduced> train_iteration(Communicator& comm, algorithms::Scheme& scheme,
                                           const Training& training,
-                                          algorithms::LocalGradient gradient, int iteration) {
+                                          algorithms::LocalGradient gradient, int iteration,
+                                          algorithms::SumActivations sum) {
   if (training.local_steps > 1) {
     const double alone = training.local_steps - 1;
     {
@@ -69,12 +85,9 @@ Task<algorithms::Reduced> train_iteration(Communicator& comm, algorithms::Scheme
     const auto phase = comm.phase(kBackward);
     co_await comm.compute(training.compute.backward * alone);
   }
-  {
-    const auto phase = comm.phase(kForward);
-    co_await comm.compute(training.compute.forward);
-  }
+  co_await run_forward(comm, training.compute, sum);
   algorithms::TrainingStep step(training.compute.ready, training.prices, training.space,
-                                training.feedback);
+                                training.feedback, std::move(sum));
   if (comm.size() == 1) {
     co_await run_backward(comm, step, 0);
     algorithms::LocalGradient all =
@@ -97,9 +110,10 @@ IterationParts parts_of(const RunReport& report) {
   IterationParts parts{
       .computation = spent(kForward) + spent(kBackward),
       .sparsification = spent(algorithms::kSparsification) + spent(algorithms::kErrorFeedback),
-      .communication = {}};
-  const double rest =
-      last->finished.value() - parts.computation.value() - parts.sparsification.value();
+      .communication = {},
+      .tensor_parallel = spent(kTensorParallel)};
+  const double rest = last->finished.value() - parts.computation.value() -
+                      parts.sparsification.value() - parts.tensor_parallel.value();
   parts.communication = Seconds(std::max(0.0, rest));
   return parts;
 }

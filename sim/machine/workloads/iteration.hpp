@@ -18,23 +18,27 @@ struct Training {
   int local_steps = 1;  ///< passes of which only the last one ends with an exchange
 };
 
-/// Runs one iteration, after `local_steps` - 1 that exchange nothing. With a single rank there is nothing to exchange: its gradient is the sum.
-[[nodiscard]] Task<algorithms::Reduced> train_iteration(Communicator& comm,
-                                                        algorithms::Scheme& scheme,
-                                                        const Training& training,
-                                                        algorithms::LocalGradient gradient,
-                                                        int iteration);
+/// Runs one iteration, after `local_steps` - 1 that exchange nothing. `comm` is that of the ranks
+/// that sum the gradient, a data-parallel group. With a single rank there is nothing to exchange:
+/// its gradient is the sum. `sum` is called for the activations of ComputeTimes, if it is not empty;
+/// there are no local steps then.
+[[nodiscard]] Task<algorithms::Reduced> train_iteration(
+    Communicator& comm, algorithms::Scheme& scheme, const Training& training,
+    algorithms::LocalGradient gradient, int iteration, algorithms::SumActivations sum = {});
 
 /// The breakdown of an iteration's time on the rank that ended last. The parts add up to the total.
 struct IterationParts {
-  Seconds computation;     ///< forward and backward pass, input and update
-  Seconds sparsification;  ///< error feedback, and selection of the entries to send
-  Seconds communication;   ///< the rest: allreduce and copies, as far as they are not hidden
+  Seconds computation;      ///< forward and backward pass, input and update
+  Seconds sparsification;   ///< error feedback, and selection of the entries to send
+  Seconds communication;    ///< the rest: allreduce and copies, as far as they are not hidden
+  Seconds tensor_parallel;  ///< sums of activations, which nothing hides
 
-  [[nodiscard]] Seconds total() const { return computation + sparsification + communication; }
+  [[nodiscard]] Seconds total() const {
+    return computation + sparsification + communication + tensor_parallel;
+  }
   friend IterationParts operator*(IterationParts parts, double factor) {
-    return {parts.computation * factor, parts.sparsification * factor,
-            parts.communication * factor};
+    return {parts.computation * factor, parts.sparsification * factor, parts.communication * factor,
+            parts.tensor_parallel * factor};
   }
 };
 [[nodiscard]] IterationParts parts_of(const RunReport& report);

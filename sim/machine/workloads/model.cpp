@@ -19,11 +19,14 @@ namespace {
 constexpr std::int64_t kModelFormat = 1;
 
 ModelLayer read_layer(const JsonNode& node) {
-  node.be_object(std::array<std::string_view, 4>{"name", "tensors", "rows", "forward_flops"});
+  node.be_object(std::array<std::string_view, 6>{"name", "tensors", "rows", "forward_flops",
+                                                 "forward_sum", "backward_sum"});
   ModelLayer layer{.name = node.at("name").text(),
                    .tensors = {},
                    .rows = {},
                    .forward_flops = node.at("forward_flops").number_from(0)};
+  if (node.has("forward_sum")) layer.forward_sum = node.at("forward_sum").whole_from(1);
+  if (node.has("backward_sum")) layer.backward_sum = node.at("backward_sum").whole_from(1);
   for (const JsonNode& tensor : node.at("tensors").elements()) {
     layer.tensors.push_back(tensor.whole_from(1));
     if (!checked_sum(layer.tensors)) tensor.wrong("components whose sum is below 2^63");
@@ -77,6 +80,28 @@ std::vector<std::int64_t> Model::rows() const {
     all.insert(all.end(), layer.rows.begin(), layer.rows.end());
   }
   return all;
+}
+
+bool Model::sums_activations() const {
+  return std::ranges::any_of(
+      layers, [](const ModelLayer& layer) { return layer.forward_sum + layer.backward_sum > 0; });
+}
+
+Model divided(Model model, int tensor) {
+  if (tensor == 1) return model;
+  model.components = 0;
+  for (ModelLayer& layer : model.layers) {
+    for (std::size_t i = 0; i < layer.tensors.size(); ++i) {
+      std::int64_t rows = layer.rows.empty() ? 1 : layer.rows[i];
+      std::int64_t columns = layer.tensors[i] / rows;
+      std::int64_t& cut = rows % tensor == 0 ? rows : columns;
+      cut = cut / tensor + (cut % tensor == 0 ? 0 : 1);
+      layer.tensors[i] = rows * columns;
+      if (!layer.rows.empty()) layer.rows[i] = rows;
+    }
+    model.components += layer.components();
+  }
+  return model;
 }
 
 Model read_model(const std::string& path) {
@@ -137,11 +162,18 @@ const ModelCompute& compute_on(const Model& model, const std::string& device) {
   return *found;
 }
 
-ComputeTimes compute_times(const Model& model, const std::string& device, std::int64_t batch) {
+ComputeTimes compute_times(const Model& model, const std::string& device, std::int64_t batch,
+                           int tensor) {
   const ModelCompute& given = compute_on(model, device);
-  const double scale =
-      batch == 0 ? 1 : static_cast<double>(batch) / static_cast<double>(given.batch);
-  const Seconds all = given.time * scale;
+  if (batch == 0) batch = given.batch;
+  const double scale = static_cast<double>(batch) / static_cast<double>(given.batch);
+  const Seconds all = given.time * scale * (1.0 / tensor);
+  const auto summed = [&](std::int64_t of_sample) -> std::int64_t {
+    if (tensor == 1) return 0;
+    const auto components = checked_product(of_sample, batch);
+    if (!components) throw InputError(fmt::format("{} samples have too many activations", batch));
+    return *components;
+  };
   ComputeTimes times{.forward = all * (1.0 / 3), .backward = {}, .ready = {}};
   times.backward = Seconds(all.value() - times.forward.value());
   double flops = 0;
@@ -151,12 +183,21 @@ ComputeTimes compute_times(const Model& model, const std::string& device, std::i
     return static_cast<double>(layer.components()) / static_cast<double>(model.components);
   };
   double done = 0;
+  for (const ModelLayer& layer : model.layers) {
+    done += weight(layer);
+    if (const std::int64_t components = summed(layer.forward_sum); components > 0) {
+      times.forward_sums.push_back({times.forward * std::min(1.0, done), components});
+    }
+  }
+  done = 0;
   std::int64_t first = model.components;
   for (std::size_t i = model.layers.size(); i-- > 0;) {
     const ModelLayer& layer = model.layers[i];
     done += weight(layer);
     first -= layer.components();
-    times.ready.push_back({.first = first, .time = times.backward * std::min(1.0, done)});
+    times.ready.push_back({.first = first,
+                           .time = times.backward * std::min(1.0, done),
+                           .summed = summed(layer.backward_sum)});
   }
   if (!times.ready.empty()) times.ready.back().time = times.backward;
   return times;

@@ -17,6 +17,10 @@ struct ModelLayer {
   std::vector<std::int64_t> tensors;  ///< components per tensor, in the order of the gradient
   std::vector<std::int64_t> rows;     ///< of each tensor, 1 for a vector; empty: not known
   double forward_flops = 0;           ///< for one sample
+  /// Components of the activations of one sample that tensor-parallel ranks sum when the layer's
+  /// forward pass, or its backward pass, has ended.
+  std::int64_t forward_sum = 0;
+  std::int64_t backward_sum = 0;
 
   [[nodiscard]] std::int64_t components() const;
 };
@@ -48,10 +52,16 @@ struct Model {
   [[nodiscard]] std::vector<std::int64_t> tensors() const;
   /// Of each tensor; empty if a layer does not tell.
   [[nodiscard]] std::vector<std::int64_t> rows() const;
+  /// Whether a layer's activations are summed among tensor-parallel ranks.
+  [[nodiscard]] bool sums_activations() const;
 };
 
 /// Reads and checks. Throws InputError with the file, JSON pointer, value and what would be right.
 [[nodiscard]] Model read_model(const std::string& path);
+
+/// The share of one of `tensor` tensor-parallel ranks: of each matrix its rows or, if these are not
+/// divisible, its columns are divided, and of each vector its components, rounded up.
+[[nodiscard]] Model divided(Model model, int tensor);
 
 /// The names of the shipped models, sorted.
 [[nodiscard]] std::vector<std::string> shipped_models();
@@ -59,19 +69,28 @@ struct Model {
 /// '/'. Throws InputError with the nearest name.
 [[nodiscard]] std::string model_file(const std::string& name_or_path);
 
+/// A sum of activations in the forward pass, `time` seconds of work after its beginning.
+struct ForwardSum {
+  Seconds time;
+  std::int64_t components = 0;
+};
+
 /// The compute time of an iteration in its parts. The forward pass takes a third of it and the
 /// backward pass two thirds, distributed over the layers by their operations (evenly over
 /// components if the file does not count operations).
 struct ComputeTimes {
   Seconds forward;
   Seconds backward;
-  std::vector<algorithms::ReadyAt> ready;  ///< from the last layer to the first
+  std::vector<algorithms::ReadyAt> ready;     ///< from the last layer to the first
+  std::vector<ForwardSum> forward_sums = {};  ///< in the order of the forward pass
 };
 
 /// The times for `batch` samples on the device; 0 is the file's own batch. The time is proportional
-/// to the batch. Throws InputError when the model has no figure for the device.
+/// to the batch. `tensor` tensor-parallel ranks compute one `tensor`-th of it each, and sum
+/// activations if they are more than one; `model` is then the share of one of them. Throws
+/// InputError when the model has no figure for the device, or the sums are too long.
 [[nodiscard]] ComputeTimes compute_times(const Model& model, const std::string& device,
-                                         std::int64_t batch = 0);
+                                         std::int64_t batch = 0, int tensor = 1);
 /// The file's figure for the device. Throws InputError if there is none.
 [[nodiscard]] const ModelCompute& compute_on(const Model& model, const std::string& device);
 
