@@ -111,12 +111,23 @@ class Resolving {
     attempt("network", [&] { take("network", point_.network); });
     attempt("scheme", [&] { take("scheme", point_.scheme); });
     take("workload.model", point_.workload.model);
+    attempt("tensor_scheme", [&] { take("tensor_scheme", point_.tensor_scheme); });
+    take_groups();
     take("input.trace", point_.input.trace);
     take("input.profile", point_.input.profile);
     if (point_.network->platform != PlatformUse::none) {
       take("platform", point_.platform);
       take_default_platform();
     }
+  }
+  /// How many ranks there are follows from the groups, unless the request says it.
+  void take_groups() {
+    const Json* const given = request_.find("parallel");
+    if (given == nullptr) return;
+    attempt("parallel",
+            [&] { point_.parallel = workloads::parallel_from(given->get<std::string>()); });
+    const workloads::Parallel& groups = point_.parallel;
+    if (groups.data > 0) bring("ranks", groups.tensor * groups.data);
   }
   void take_default_platform() {
     if (point_.network->platform == PlatformUse::needed && point_.platform.empty()) {
@@ -140,7 +151,13 @@ class Resolving {
       if (kept->compute.empty()) throw InputError("it has no computing time on any device");
     });
     if (!readable_) return;
-    const workloads::Model& model = *kept;
+    const workloads::Model model = workloads::divided(*kept, point_.parallel.tensor);
+    if (point_.sums_activations() && !model.sums_activations()) {
+      refuse("parallel",
+             fmt::format("the file of {} does not say which activations tensor-parallel "
+                         "ranks sum (forward_sum and backward_sum of its layers)",
+                         model.name));
+    }
     bring("workload.device", model.compute.front().device);
     attempt("workload.device", [&] {
       const std::string device = request_.find("workload.device")->get<std::string>();
@@ -156,7 +173,9 @@ class Resolving {
     if (!recorded && !has_selection()) request_.give("density", model.density, Origin::model);
     bring("components", model.components);
     if (*request_.find("components") != model.components) {
-      refuse("components", fmt::format("the model {} has {}", model.name, model.components));
+      refuse("components",
+             fmt::format("the model {} has {}{}", model.name, model.components,
+                         point_.parallel.tensor > 1 ? " on each tensor-parallel rank" : ""));
     }
     options_of_model_ = model.options;
   }
@@ -222,7 +241,7 @@ class Resolving {
     });
     if (!read) readable_ = false;
     if (!header_) return;
-    if (!request_.has("ranks")) point_.ranks = header_->ranks;
+    if (!request_.has("ranks")) point_.ranks = header_->ranks * point_.parallel.tensor;
     if (!request_.has("components")) point_.space.components = header_->components;
     point_.k = header_->k();
     try {
@@ -297,7 +316,7 @@ class Resolving {
   void note_what_is_idle() {
     const algorithms::Options options(point_.scheme->options, point_.options);
     const algorithms::OptionUse use{.options = options,
-                                    .ranks = point_.ranks,
+                                    .ranks = point_.data_ranks(),
                                     .n = point_.space.components,
                                     .values = looks_at_values(point_),
                                     .start_up = point_.input.start_up};

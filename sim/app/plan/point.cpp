@@ -53,9 +53,9 @@ bool has_papers_machine(const Point& point) {
 }
 
 void check_trace(const Point& point, const traces::TraceHeader& trace) {
-  if (point.ranks > trace.ranks) {
-    throw InputError(fmt::format("/ranks: {} are more than the {} of the trace {}", point.ranks,
-                                 trace.ranks, point.input.trace));
+  if (point.data_ranks() > trace.ranks) {
+    throw InputError(fmt::format("/ranks: {} are more than the {} of the trace {}",
+                                 point.data_ranks(), trace.ranks, point.input.trace));
   }
   if (point.space.components != trace.components) {
     throw InputError(fmt::format("/components: {}, but the trace {} has {}; leave it out",
@@ -115,7 +115,7 @@ std::string key_of(const Point& point) {
 }
 
 std::optional<std::string> restriction_of(const Point& point) {
-  return point.scheme->restriction(point.ranks, point.space.components);
+  return point.scheme->restriction(point.data_ranks(), point.space.components);
 }
 
 }  // namespace thinwire::plan

@@ -13,6 +13,7 @@
 #include "sim/core/base/units.hpp"
 #include "sim/core/gradient/space.hpp"
 #include "sim/machine/networks/links/settings.hpp"
+#include "sim/machine/workloads/parallel.hpp"
 #include "traces/profile.hpp"
 #include "traces/trace.hpp"
 
@@ -34,7 +35,15 @@ struct Machine {
   Seconds route_latency{0};        ///< of a platform: the part of alpha that occupies no port
   int node = 0;                    ///< ranks of a node of the platform, as in SchemeSetup
   ReducingSwitches switches = {};  ///< of the platform, likewise
-  networks::HostCosts host = {};   ///< networks alphabeta and links; the seed is the point's
+  /// The α, β and node of the ranks of a group on a platform.
+  struct OfGroup {
+    Seconds alpha;
+    Seconds beta_per_word;
+    int node = 0;
+  };
+  /// Of a tensor-parallel group, on a platform; those above are of a data-parallel one.
+  std::optional<OfGroup> in_tensor_group = {};
+  networks::HostCosts host = {};  ///< networks alphabeta and links; the seed is the point's
 
   /// γ of the sums of a gradient of `components`.
   [[nodiscard]] Seconds gamma(std::int64_t components) const;
@@ -117,6 +126,8 @@ struct Point {
   networks::LinksSettings links;  ///< network links; recording and the seed are set by the point
   Record record;
   int ranks = 16;
+  workloads::Parallel parallel;  ///< the scheme runs in all data-parallel groups at the same time
+  SchemeEntry tensor_scheme = "dense_auto";  ///< of the sums of activations
   /// So many ranks, or chunks of a scheme that sends chunk after chunk, stand for all; 0: all do.
   int approximate = 0;
   bool approximates_chunks = false;  ///< not ranks; the scheme says so
@@ -134,6 +145,16 @@ struct Point {
   /// The ranks, or the chunks, that stand for all; 0: all do.
   [[nodiscard]] int few_ranks() const { return approximates_chunks ? 0 : approximate; }
   [[nodiscard]] int few_chunks() const { return approximates_chunks ? approximate : 0; }
+  /// The ranks of a data-parallel group: P of the scheme.
+  [[nodiscard]] int data_ranks() const { return ranks / parallel.tensor; }
+  /// Whether a rank is in the data-parallel group of rank 0. All groups select and sum alike.
+  [[nodiscard]] bool in_first_group(std::size_t rank) const {
+    return parallel.data_group(Rank(static_cast<std::int32_t>(rank)), ranks).first == 0;
+  }
+  /// Whether it is a training in which ranks share layers, and sum activations.
+  [[nodiscard]] bool sums_activations() const {
+    return parallel.tensor > 1 && !workload.model.empty();
+  }
   /// The ranks that run.
   [[nodiscard]] int simulated_ranks() const { return few_ranks() > 0 ? few_ranks() : ranks; }
 };

@@ -74,6 +74,14 @@ constinit const Circumstance kWithoutModel{
     .chosen = true,
     .refused = true};
 
+constinit const Circumstance kWithTensorGroups{
+    .on = [](const Point& point) { return point.sums_activations(); },
+    .otherwise =
+        "no activations are summed; give workload.model (--model), and parallel with tp=2 "
+        "or more",
+    .readers = "runs with a model and tensor-parallel ranks",
+    .chosen = true};
+
 constinit const Circumstance kWithProfile{
     .on = [](const Point& p) { return !p.input.profile.empty() && p.input.trace.empty(); },
     .otherwise = "is for a profile; give 'profile'",

@@ -32,6 +32,8 @@ extern const Circumstance kWithPlatform;
 extern const Circumstance kWithoutPlatform;
 extern const Circumstance kWithModel;
 extern const Circumstance kWithoutModel;
+/// Ranks share the layers of a model.
+extern const Circumstance kWithTensorGroups;
 extern const Circumstance kWithProfile;
 extern const Circumstance kSynthetic;
 /// Gradients leave residuals; recorded ones and those of a profile are of accumulators.

@@ -21,6 +21,8 @@ bool keeps_residual(const Facts& facts) {
 }
 bool is_recorded(const Facts& facts) { return !facts.point.input.trace.empty(); }
 
+bool has_groups(const Facts& facts) { return facts.point.parallel != workloads::Parallel{}; }
+
 bool is_allreduce(const Facts& facts) {
   return facts.point.scheme->collective_kind == algorithms::Collective::allreduce;
 }
@@ -59,6 +61,13 @@ std::string more_stragglers(const Facts& facts) {
   return fmt::format("{} are more than the {}", facts.point.stragglers.ranks, facts.point.ranks);
 }
 
+std::string unequal_groups(const Facts& facts) {
+  const workloads::Parallel& groups = facts.point.parallel;
+  const int ranks = facts.point.ranks;
+  if (groups.data == 0) return fmt::format("tp={} does not divide {} ranks", groups.tensor, ranks);
+  return fmt::format("tp={} times dp={} are not the {} ranks", groups.tensor, groups.data, ranks);
+}
+
 /// What `check` throws; empty if it throws nothing.
 template <class Check>
 std::string error_of(Check check) {
@@ -79,6 +88,13 @@ std::string error_of_placement(const Facts& facts) {
     topologies::check_placement(facts.point.placement);
     return 0;
   });
+}
+bool sums_otherwise(const Facts& facts) {
+  const algorithms::SchemeInfo& scheme = *facts.point.tensor_scheme;
+  return facts.point.sums_activations() &&
+         (!scheme.dense || scheme.approximate || scheme.in_switches ||
+          scheme.collective_kind != algorithms::Collective::allreduce ||
+          scheme.restriction(facts.point.parallel.tensor, 1 << 20));
 }
 std::string error_of_slow_links(const Facts& facts) {
   return error_of([&] {
@@ -125,6 +141,24 @@ const std::array kRules{
          "no eager message is longer; leave it and 'fetch_s' out"},
     Rule{"machine.handshake", shakes_hands_at_once,
          "it takes latencies, and there are none; give latency_s or host_latency_s"},
+    Rule{"parallel", [](const Facts& f) { return !f.point.parallel.divides(f.point.ranks); }, "{}",
+         unequal_groups},
+    Rule{"parallel",
+         [](const Facts& f) {
+           return has_groups(f) && !same_on_all_ranks(f.point.scheme->collective_kind);
+         },
+         "{}, whose ranks end with different results; groups are for an allreduce or an allgather",
+         collective},
+    Rule{"parallel", [](const Facts& f) { return has_groups(f) && f.point.approximate > 0; },
+         "few ranks cannot stand for those of several groups; leave out 'approximate'"},
+    Rule{"parallel",
+         [](const Facts& f) {
+           return f.point.sums_activations() && f.point.workload.local_steps > 1;
+         },
+         "tensor-parallel ranks sum activations in each step; leave out 'local_steps'"},
+    Rule{"tensor_scheme", sums_otherwise,
+         "{} is no dense allreduce that these groups can run; take another, or leave it out",
+         [](const Facts& f) { return f.point.tensor_scheme->name; }},
     Rule{"stragglers.ranks",
          [](const Facts& f) { return f.point.stragglers.ranks > f.point.ranks; }, "{} of the run",
          more_stragglers}};

@@ -27,6 +27,8 @@ Json json_of(const algorithms::Feedback& value) {
   return kFeedbacks.at(static_cast<std::size_t>(value));
 }
 
+Json json_of(const workloads::Parallel& value) { return text_of(value); }
+
 void take(const Json& json, Seconds& value) { value = Seconds(json.get<double>()); }
 void take(const Json& json, Bytes& value) { value = Bytes(json.get<std::int64_t>()); }
 void take(const Json& json, networks::LinkRouting& value) {
@@ -39,6 +41,10 @@ void take(const Json& json, algorithms::Feedback& value) {
 }
 void take(const Json& json, traces::PopularityFamily& value) {
   value = json == "beta" ? traces::PopularityFamily::beta : traces::PopularityFamily::copula;
+}
+
+void take(const Json& json, workloads::Parallel& value) {
+  value = workloads::parallel_from(json.get<std::string>());
 }
 
 Json options_of(const Point& point) {

@@ -28,6 +28,7 @@ template <class Info, const Info& (*find)(std::string_view)>
 [[nodiscard]] Json json_of(const Entry<Info, find>& value) {
   return value->name;
 }
+[[nodiscard]] Json json_of(const workloads::Parallel& value);
 
 template <class T>
 void take(const Json& json, T& value) {
@@ -42,6 +43,8 @@ template <class Info, const Info& (*find)(std::string_view)>
 void take(const Json& json, Entry<Info, find>& value) {
   value = json.get_ref<const std::string&>();
 }
+/// Throws InputError.
+void take(const Json& json, workloads::Parallel& value);
 
 [[nodiscard]] Json options_of(const Point& point);
 void take_options(Point& point, const Json& value);

@@ -308,6 +308,19 @@ Settings declared() {
             .most = 1 << 20,
             .help = "ranks P, any number from 1"},
            THINWIRE_MEMBER(ranks)),
+      with({.path = "parallel",
+            .flag = "--parallel",
+            .standard = "all ranks are one data-parallel group",
+            .help = "groups of ranks, as in tp=8,dp=32: 8 tensor-parallel ranks with consecutive "
+                    "numbers share the layers of a model, and the scheme runs among the 32 ranks "
+                    "that have the same share, in all 8 such groups at the same time; with "
+                    "dp=32,tp=8 these have the consecutive numbers"},
+           THINWIRE_MEMBER(parallel), Written::if_set),
+      with({.path = "tensor_scheme",
+            .flag = "--tensor-scheme",
+            .when = {&kWithTensorGroups},
+            .help = "the dense scheme by which tensor-parallel ranks sum activations"},
+           THINWIRE_MEMBER(tensor_scheme), Written::if_read),
       with({.path = "approximate",
             .flag = "--approximate",
             .least = 0,
@@ -591,7 +604,10 @@ Point fresh_point_for(const Setting& setting) {
     return std::ranges::find(setting.when, &circumstance) != setting.when.end();
   };
   if (needs(kWithProfile)) point.input.profile = "-";
-  if (setting.path.starts_with("workload.")) point.workload.model = "-";
+  if (needs(kWithTensorGroups)) point.parallel.tensor = 2;
+  if (setting.path.starts_with("workload.") || needs(kWithTensorGroups)) {
+    point.workload.model = "-";
+  }
   return point;
 }
 

@@ -44,7 +44,7 @@ std::int64_t automatic_granule(const Point& point) {
   const auto held = static_cast<double>(dense ? point.space.components : point.k);
   std::int64_t granule = power_of_two_above(held * point.ranks / kCarriedEntries);
   if (!dense) {
-    const double most = static_cast<double>(point.k) / (kEntriesPerRegion * point.ranks);
+    const double most = static_cast<double>(point.k) / (kEntriesPerRegion * point.data_ranks());
     granule = std::min(granule, power_of_two_below(most));
   }
   return std::max(granule, granule_of_coordinates(point));

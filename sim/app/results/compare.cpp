@@ -152,7 +152,7 @@ double Comparison::ratio_high() const { return ratio(simulated, paper_low); }
 
 algorithms::CostInput cost_input(const plan::Point& point, const plan::Machine& machine,
                                  const algorithms::Options& options, int iteration) {
-  return {.ranks = point.ranks,
+  return {.ranks = point.data_ranks(),
           .n = point.space.components,
           .k = point.k,
           .iteration = iteration,

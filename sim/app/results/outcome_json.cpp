@@ -77,16 +77,21 @@ ReducingSwitches switches_from(const JsonNode& node) {
 }
 
 Json to_json(const workloads::IterationParts& parts) {
-  return {{"time_s", parts.total().value()},
-          {"computation_s", parts.computation.value()},
-          {"sparsification_s", parts.sparsification.value()},
-          {"communication_s", parts.communication.value()}};
+  Json json = {{"time_s", parts.total().value()},
+               {"computation_s", parts.computation.value()},
+               {"sparsification_s", parts.sparsification.value()},
+               {"communication_s", parts.communication.value()}};
+  if (parts.tensor_parallel > Seconds(0)) json["tensor_parallel_s"] = parts.tensor_parallel.value();
+  return json;
 }
 
 workloads::IterationParts parts_from(const JsonNode& node) {
   return {.computation = Seconds(node.at("computation_s").number()),
           .sparsification = Seconds(node.at("sparsification_s").number()),
-          .communication = Seconds(node.at("communication_s").number())};
+          .communication = Seconds(node.at("communication_s").number()),
+          .tensor_parallel = node.has("tensor_parallel_s")
+                                 ? Seconds(node.at("tensor_parallel_s").number())
+                                 : Seconds(0)};
 }
 
 Json to_json(const workloads::WeightedIteration& which) {

@@ -62,13 +62,15 @@ results::Outcome IterationRun::simulate(Network& network, std::size_t at,
     const double share = 1.0 / training->training.local_steps;  // one step, in the mean
     outcome.iteration_times = {report.makespan() * share};
     outcome.training = training_outcome({{planned.which, workloads::parts_of(report) * share}},
-                                        training->batch * point_.ranks);
+                                        training->batch * point_.data_ranks());
   }
   add_costs(report, point_.record.ranks, outcome);
   outcome.links = by_heat(std::move(report.links));
   outcome.result_components = components_of(ranks_.front().reduced.sum, point_.space);
   std::vector<algorithms::SelectionReport> selections;
-  for (const RankState& rank : ranks_) selections.push_back(rank.reduced.selection);
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    if (point_.in_first_group(rank)) selections.push_back(ranks_[rank].reduced.selection);
+  }
   outcome.selection = selection_of(selections, info.dense);
   of_point_.say_how_settled(outcome);
   passed_ = at + 1;

@@ -157,8 +157,9 @@ class Reference {
     const std::vector<Entry> got = entries_of_stream(result(0).sum);
     std::vector<double> sums(got.size());
     std::vector<double> bounds(got.size());
-    for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
-      add_contribution(rank, got, sums, bounds);
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      if (of_point_.point().in_first_group(rank)) add_contribution(rank, got, sums, bounds);
+    }
     for (std::size_t i = 0; i < got.size(); ++i) {
       const double bound = bounds[i] * 0x1p-24 * static_cast<double>(ranks_.size());
       if (std::abs(got[i].value - sums[i]) <= bound) continue;
@@ -312,8 +313,9 @@ class Measurement {
     outcome.ranks_agree = agree();
     std::vector<algorithms::SelectionReport> selections;
     std::vector<std::string> hosts;
-    for (const Json& one : told_) {
-      selections.push_back(selection_from(one.at("selection")));
+    for (std::size_t rank = 0; rank < told_.size(); ++rank) {
+      const Json& one = told_[rank];
+      if (point_.in_first_group(rank)) selections.push_back(selection_from(one.at("selection")));
       const auto host = one.at("host").get<std::string>();
       if (std::ranges::find(hosts, host) == hosts.end()) hosts.push_back(host);
     }

@@ -124,13 +124,26 @@ std::unique_ptr<Network> alphabeta_of(const plan::Machine& machine,
 
 plan::Machine machine_on(const plan::Point& point, const topologies::Platform& platform,
                          const std::vector<topologies::HostIndex>& hosts) {
-  const topologies::EndToEnd ends = topologies::end_to_end(platform, hosts);
+  const auto of = [&](const Members& group) {
+    std::vector<topologies::HostIndex> of_group;
+    for (int i = 0; i < group.count; ++i) {
+      of_group.push_back(hosts[static_cast<std::size_t>(group.at(i).value())]);
+    }
+    return std::pair(topologies::end_to_end(platform, of_group), ranks_of_node(platform, of_group));
+  };
   plan::Machine machine = point.machine;
+  const Members all{.first = 0, .count = point.ranks, .stride = 1};
+  const bool alone = point.data_ranks() == 1;
+  const auto [ends, node] = of(alone ? all : point.parallel.data_group(Rank(0), point.ranks));
   machine.alpha = ends.alpha;
   machine.route_latency = ends.latency;
   machine.beta_per_word = ends.beta_per_word;
-  machine.node = ranks_of_node(platform, hosts);
+  machine.node = node;
   machine.switches = platform.switches();
+  if (point.sums_activations()) {
+    const auto [within, shared] = of(point.parallel.tensor_group(Rank(0), point.ranks));
+    machine.in_tensor_group = {within.alpha, within.beta_per_word, shared};
+  }
   return machine;
 }
 

@@ -12,6 +12,7 @@
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/random.hpp"
 #include "sim/core/gradient/measures.hpp"
+#include "sim/core/kernel/group.hpp"
 #include "sim/core/kernel/slow_rank.hpp"
 #include "sim/machine/workloads/device.hpp"
 #include "traces/profile_source.hpp"
@@ -26,10 +27,12 @@ namespace {
 std::optional<TrainingSetup> training_of(const plan::Point& point) {
   const plan::Workload& workload = point.workload;
   if (workload.model.empty()) return std::nullopt;
-  const workloads::Model model = workloads::read_model(workloads::model_file(workload.model));
+  const int tensor = point.parallel.tensor;
+  const workloads::Model model =
+      workloads::divided(workloads::read_model(workloads::model_file(workload.model)), tensor);
   const workloads::Device device = workloads::read_device(workloads::device_file(workload.device));
   TrainingSetup setup{
-      .training = {.compute = workloads::compute_times(model, device.name, workload.batch),
+      .training = {.compute = workloads::compute_times(model, device.name, workload.batch, tensor),
                    .prices = device.prices(workload.staging),
                    .space = point.space,
                    .feedback = workload.feedback,
@@ -58,7 +61,7 @@ std::shared_ptr<const traces::GradientSource> source_of(const plan::Point& point
   }
   if (input.profile.empty()) {
     return std::make_shared<traces::SyntheticSource>(
-        traces::SyntheticSettings{.ranks = point.ranks,
+        traces::SyntheticSettings{.ranks = point.data_ranks(),
                                   .space = point.space,
                                   .k = point.k,
                                   .seed = point.seed,
@@ -180,6 +183,7 @@ PointRanks::PointRanks(const plan::Point& point, const plan::Machine& machine,
   }
   if (const auto few = plan::few_ranks_of(point)) few_roles_.emplace(*few);
   setup_ = make_setup(machine);
+  if (point.sums_activations()) tensor_setup_ = make_tensor_setup(machine);
   plan::check_whole_nodes(point, setup_.options, setup_.node);
   if (point.stragglers.ranks > 0) slow_ = slow_ranks_of(point);
 }
@@ -199,12 +203,12 @@ algorithms::SchemeSetup PointRanks::make_setup(const plan::Machine& machine) {
       training_ ? Gamma(prices.reduce.element, prices.scatter.element, prices.scan.element)
                 : Gamma(point_.machine.gamma(point_.space.components));
   algorithms::SchemeSetup setup{
-      .ranks = point_.ranks,
+      .ranks = point_.data_ranks(),
       .space = point_.space,
       .k = point_.k,
       .gamma = gamma,
       .copy_per_word = point_.machine.copy(point_.space.components),
-      .fresh = point_.ranks > 1 ? point_.machine.fresh : algorithms::FreshMemory{},
+      .fresh = point_.data_ranks() > 1 ? point_.machine.fresh : algorithms::FreshMemory{},
       .prices = prices,
       .on_device = training_.has_value(),
       .options = options,
@@ -225,13 +229,35 @@ algorithms::SchemeSetup PointRanks::make_setup(const plan::Machine& machine) {
   return setup;
 }
 
-RankState PointRanks::make_rank() const { return {.scheme = info_.make(setup_)}; }
+/// Of the sums of activations, whose lengths are their own.
+algorithms::SchemeSetup PointRanks::make_tensor_setup(const plan::Machine& machine) const {
+  algorithms::SchemeSetup setup = setup_;
+  setup.ranks = point_.parallel.tensor;
+  setup.options = algorithms::Options(point_.tensor_scheme->options, {});
+  setup.tensors = {};
+  setup.rows = {};
+  if (const auto& group = machine.in_tensor_group) {
+    setup.alpha = group->alpha;
+    setup.beta_per_word = group->beta_per_word;
+    setup.node = group->node;
+  }
+  return setup;
+}
 
-algorithms::LocalGradient PointRanks::gradient(const RankState& state, Rank rank,
+RankState PointRanks::make_rank() const {
+  RankState state{.scheme = info_.make(setup_)};
+  if (point_.sums_activations()) {
+    state.sums = std::make_unique<workloads::ActivationSums>(*point_.tensor_scheme, tensor_setup_);
+  }
+  return state;
+}
+
+algorithms::LocalGradient PointRanks::gradient(const RankState& state, Rank of_point,
                                                int iteration) const {
   if (info_.dense && !values_) {
     return DenseBlock::valueless(0, static_cast<std::uint32_t>(point_.space.coordinates()));
   }
+  const Rank rank(point_.parallel.data_group(of_point, point_.ranks).number_of(of_point));
   if (info_.dense) return state.feedback.accumulate(source_->dense(rank, iteration));
   return state.feedback.accumulate(source_->sparse(rank, iteration));
 }
@@ -254,11 +280,21 @@ Task<void> PointRanks::iterate(Communicator& on_network, RankState& rank,
   if (point_.stragglers.any()) {
     slow.emplace(on_network, slowness(on_network.rank(), iteration));
   }
-  Communicator& comm = slow ? *slow : on_network;
+  Communicator& all = slow ? *slow : on_network;
+  std::optional<Group> group;
+  algorithms::SumActivations sum;
+  if (point_.parallel.tensor > 1) {
+    group.emplace(all, point_.parallel.data_group(all.rank(), all.size()));
+    if (rank.sums) {
+      sum = [&, members = point_.parallel.tensor_group(all.rank(), all.size())](
+                std::int64_t components) { return rank.sums->sum(all, members, components); };
+    }
+  }
+  Communicator& comm = group ? *group : all;
   Task<algorithms::Reduced> task =
-      training_
-          ? train_iteration(comm, *rank.scheme, training_->training, std::move(gradient), iteration)
-          : rank.scheme->allreduce(comm, std::move(gradient), iteration);
+      training_ ? train_iteration(comm, *rank.scheme, training_->training, std::move(gradient),
+                                  iteration, std::move(sum))
+                : rank.scheme->allreduce(comm, std::move(gradient), iteration);
   gradient = {};
   co_await comm.compute(point_.machine.call);
   rank.reduced = co_await std::move(task);
@@ -277,6 +313,7 @@ results::TrainingOutcome training_outcome(std::vector<results::IterationKind> ki
     outcome.mean.computation += kind.parts.computation * kind.which.weight;
     outcome.mean.sparsification += kind.parts.sparsification * kind.which.weight;
     outcome.mean.communication += kind.parts.communication * kind.which.weight;
+    outcome.mean.tensor_parallel += kind.parts.tensor_parallel * kind.which.weight;
   }
   const double time = outcome.mean.total().value();
   outcome.samples_per_s = time > 0 ? static_cast<double>(samples) / time : 0;
@@ -284,7 +321,7 @@ results::TrainingOutcome training_outcome(std::vector<results::IterationKind> ki
 }
 
 std::int64_t samples_of(const plan::Point& point) {
-  return training_of(point).value().batch * point.ranks;
+  return training_of(point).value().batch * point.data_ranks();
 }
 
 bool same_result(const Stream& a, const Stream& b) {

@@ -12,6 +12,7 @@
 #include "sim/app/results/outcome.hpp"
 #include "sim/app/run/few_roles.hpp"
 #include "sim/core/gradient/shared_work.hpp"
+#include "sim/machine/workloads/activation_sums.hpp"
 #include "traces/source.hpp"
 
 namespace thinwire::run {
@@ -21,7 +22,8 @@ struct RankState {
   std::unique_ptr<algorithms::Scheme> scheme = {};
   algorithms::ErrorFeedback feedback = {};
   algorithms::Reduced reduced = {};
-  algorithms::LocalGradient accumulated = {};  ///< what feed_back() takes; else empty
+  algorithms::LocalGradient accumulated = {};            ///< what feed_back() takes; else empty
+  std::unique_ptr<workloads::ActivationSums> sums = {};  ///< if ranks share the layers of a model
 };
 
 /// The training around the scheme, and the number of samples per rank.
@@ -49,6 +51,7 @@ class PointRanks {
   PointRanks& operator=(PointRanks&&) = delete;
   ~PointRanks() = default;
 
+  [[nodiscard]] const plan::Point& point() const { return point_; }
   [[nodiscard]] const algorithms::SchemeInfo& info() const { return info_; }
   [[nodiscard]] const algorithms::SchemeSetup& setup() const { return setup_; }
   [[nodiscard]] const std::optional<TrainingSetup>& training() const { return training_; }
@@ -57,7 +60,7 @@ class PointRanks {
   /// From here on all gradients have values. By default a dense one has none without error feedback,
   /// unless its scheme sends approximate values.
   void look_at_values() { values_ = true; }
-  /// The accumulator of a rank.
+  /// The accumulator of a rank. Those of the data-parallel groups are alike.
   [[nodiscard]] algorithms::LocalGradient gradient(const RankState& state, Rank rank,
                                                    int iteration) const;
   /// Runs the allreduce alone, after the time of its call, or a training iteration around it.
@@ -80,6 +83,7 @@ class PointRanks {
 
  private:
   [[nodiscard]] algorithms::SchemeSetup make_setup(const plan::Machine& machine);
+  [[nodiscard]] algorithms::SchemeSetup make_tensor_setup(const plan::Machine& machine) const;
   /// How many times as long the local work of a rank takes.
   [[nodiscard]] double slowness(Rank rank, int iteration) const;
 
@@ -90,7 +94,8 @@ class PointRanks {
   std::optional<TrainingSetup> training_;
   std::optional<FewRoles> few_roles_;  ///< if few ranks stand for all
   algorithms::SchemeSetup setup_;
-  bool values_ = false;     ///< whether somebody looks at the values of dense gradients
+  bool values_ = false;  ///< whether somebody looks at the values of dense gradients
+  algorithms::SchemeSetup tensor_setup_ = {};  ///< if ranks share the layers of a model
   std::vector<bool> slow_;  ///< the ranks of Stragglers::ranks; empty if there are none
 };
 

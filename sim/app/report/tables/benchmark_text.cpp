@@ -246,11 +246,11 @@ std::string nccl_tests_text(const std::vector<results::Row>& rows) {
         collective == Collective::allreduce || collective == Collective::reduce_scatter;
     const std::int64_t words = row.point.space.components;
     const std::int64_t count =
-        collective == Collective::allreduce ? words : words / row.point.ranks;
+        collective == Collective::allreduce ? words : words / row.point.data_ranks();
     const double seconds = row.outcome->mean_time().value();
     const double algorithm =
         seconds > 0 ? static_cast<double>(bytes_of(row)) / seconds / kGigabyte : 0;
-    const double bus = algorithm * bus_factor(collective, row.point.ranks);
+    const double bus = algorithm * bus_factor(collective, row.point.data_ranks());
     const std::string figures = fmt::format(
         "{}  {:6.2f}  {:6.2f} {:6}", seven_places(seconds / kMicrosecond), algorithm, bus, 0);
     fmt::format_to(std::back_inserter(text), "{:12}  {:12}  {:>8}  {:>6}  {:6}  {}  {}\n",
@@ -282,7 +282,7 @@ std::string osu_text(const std::vector<results::Row>& rows) {
     const bool blocks = collective == Collective::allgather || collective == Collective::alltoall;
     const std::int64_t bytes = bytes_of(row);
     fmt::format_to(std::back_inserter(text), "{:<10}{:>18.2f}\n",
-                   blocks ? bytes / row.point.ranks : bytes,
+                   blocks ? bytes / row.point.data_ranks() : bytes,
                    row.outcome->mean_time().value() / kMicrosecond);
     return 0.0;
   };

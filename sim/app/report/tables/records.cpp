@@ -73,6 +73,10 @@ void add_training(const results::Row& row, Json& record) {
        {"time_s", "computation_s", "sparsification_s", "communication_s", "samples_per_s"}) {
     record[std::string("training.") + key] = training.is_null() ? Json() : training.at(key);
   }
+  if (row.point.sums_activations()) {
+    record["training.tensor_parallel_s"] =
+        trained ? Json(row.outcome->training->mean.tensor_parallel.value()) : Json();
+  }
 }
 
 /// Times, bandwidths and what the formulas say of them.
@@ -91,32 +95,32 @@ void add_times(const results::Row& row, const results::Comparison& comparison, J
     return row.outcome && comparison.comparable() ? Json(value) : Json();
   };
   using Time = std::optional<Seconds>;
+  const double bus = bus_factor(scheme.collective_kind, point.data_ranks());
   const std::optional<double> bandwidth = algorithm_bandwidth(row);
   const bool judged = comparison.comparable() || comparison.verdict == results::Verdict::selection;
   const auto congestion = row.outcome ? row.outcome->congestion_factor() : std::nullopt;
-  record.update(Json{
-      {"time_s", seconds([](const auto& o) { return Time(o.time()); })},
-      {"time_mean_s", seconds([](const auto& o) { return Time(o.mean_time()); })},
-      {"time_steady_s", seconds([](const auto& o) { return o.steady_time(); })},
-      {"time_periodic_s", seconds([](const auto& o) { return o.periodic_time(); })},
-      {"steps", row.outcome && !has_clock ? Json(row.outcome->steps) : Json()},
-      {"algbw_bytes_per_s", bandwidth ? Json(*bandwidth) : Json()},
-      {"busbw_bytes_per_s",
-       bandwidth ? Json(*bandwidth * bus_factor(scheme.collective_kind, point.ranks)) : Json()},
-      {"formula_low_s", formula(comparison.formula_low)},
-      {"formula_high_s", formula(comparison.formula_high)},
-      {"ratio_low", ratio(comparison.ratio_low())},
-      {"ratio_high", ratio(comparison.ratio_high())},
-      {"verdict", judged ? name_of(comparison.verdict) : "-"},
-      {"verdict_mean",
-       judged && comparison.mean_verdict ? Json(name_of(*comparison.mean_verdict)) : Json()},
-      {"alphabeta_time_s", seconds([](const auto& o) { return o.alphabeta_time; })},
-      {"congestion_factor", congestion ? Json(*congestion) : Json()},
-      {"formula_by", scheme.paper.ours ? "ours" : "paper"},
-      {"paper_low_s", formula(comparison.paper_low)},
-      {"paper_high_s", formula(comparison.paper_high)},
-      {"added_low_s", formula(comparison.added_low)},
-      {"added_high_s", formula(comparison.added_high)}});
+  record.update(
+      Json{{"time_s", seconds([](const auto& o) { return Time(o.time()); })},
+           {"time_mean_s", seconds([](const auto& o) { return Time(o.mean_time()); })},
+           {"time_steady_s", seconds([](const auto& o) { return o.steady_time(); })},
+           {"time_periodic_s", seconds([](const auto& o) { return o.periodic_time(); })},
+           {"steps", row.outcome && !has_clock ? Json(row.outcome->steps) : Json()},
+           {"algbw_bytes_per_s", bandwidth ? Json(*bandwidth) : Json()},
+           {"busbw_bytes_per_s", bandwidth ? Json(*bandwidth * bus) : Json()},
+           {"formula_low_s", formula(comparison.formula_low)},
+           {"formula_high_s", formula(comparison.formula_high)},
+           {"ratio_low", ratio(comparison.ratio_low())},
+           {"ratio_high", ratio(comparison.ratio_high())},
+           {"verdict", judged ? name_of(comparison.verdict) : "-"},
+           {"verdict_mean",
+            judged && comparison.mean_verdict ? Json(name_of(*comparison.mean_verdict)) : Json()},
+           {"alphabeta_time_s", seconds([](const auto& o) { return o.alphabeta_time; })},
+           {"congestion_factor", congestion ? Json(*congestion) : Json()},
+           {"formula_by", scheme.paper.ours ? "ours" : "paper"},
+           {"paper_low_s", formula(comparison.paper_low)},
+           {"paper_high_s", formula(comparison.paper_high)},
+           {"added_low_s", formula(comparison.added_low)},
+           {"added_high_s", formula(comparison.added_high)}});
 }
 
 void add_traffic(const results::Row& row, const results::Comparison& comparison, Json& record) {
@@ -145,7 +149,7 @@ void add_selection(const results::Row& row, Json& record) {
   const results::SelectionSummary s = o.selection.value_or(results::SelectionSummary{});
   const auto if_selected = [&](auto value) { return o.selection ? Json(value) : Json(); };
   const auto if_padded = [&](const auto& of) {
-    return of && o.selection ? Json(of(point.ranks, s.most, s.total)) : Json();
+    return of && o.selection ? Json(of(point.data_ranks(), s.most, s.total)) : Json();
   };
   const bool settled = o.settling_iterations.has_value();
   record.update(

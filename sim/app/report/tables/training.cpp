@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "sim/app/report/tables/varying.hpp"
 
@@ -39,6 +40,7 @@ Json record_of(const results::Row& row, const results::Row& smallest) {
   record["computation_s"] = training.mean.computation.value();
   record["sparsification_s"] = training.mean.sparsification.value();
   record["communication_s"] = training.mean.communication.value();
+  if (point.sums_activations()) record["tensor_parallel_s"] = training.mean.tensor_parallel.value();
   record["samples_per_s"] = training.samples_per_s;
   record["hours_per_100k_iterations"] = time * kReportedIterations / 3600;
   if (smallest.outcome && time > 0) {
@@ -96,10 +98,13 @@ std::vector<Column> training_columns(const std::vector<Json>& records) {
   std::vector<Column> columns{text("model"), text("device"), text("scheme"), text("network"),
                               text("platform")};
   for (const std::string& path : varying_in(records)) columns.push_back(setting_column(path));
+  const bool groups =
+      std::ranges::any_of(records, [](const Json& r) { return r.contains("tensor_parallel_s"); });
   for (const char* key :
-       {"ranks", "iteration_s", "computation_s", "sparsification_s", "communication_s",
-        "samples_per_s", "hours_per_100k_iterations", "efficiency"}) {
-    columns.push_back({key, [key](const Json& r) { return number_text(r.at(key), 4); }});
+       {"ranks", "iteration_s", "computation_s", "sparsification_s", "tensor_parallel_s",
+        "communication_s", "samples_per_s", "hours_per_100k_iterations", "efficiency"}) {
+    if (std::string_view(key) == "tensor_parallel_s" && !groups) continue;
+    columns.push_back({key, [key](const Json& r) { return number_text(r.value(key, Json()), 4); }});
   }
   return columns;
 }
