@@ -28,10 +28,10 @@ struct Training {
 
 /// The breakdown of an iteration's time on the rank that ended last. The parts add up to the total.
 struct IterationParts {
-  Seconds computation;      ///< forward and backward pass, input and update
-  Seconds sparsification;   ///< error feedback, and selection of the entries to send
-  Seconds communication;    ///< the rest: allreduce and copies, as far as they are not hidden
-  Seconds tensor_parallel;  ///< sums of activations, which nothing hides
+  Seconds computation;           ///< forward and backward pass, input and update
+  Seconds sparsification;        ///< error feedback, and selection of the entries to send
+  Seconds communication;         ///< the rest: allreduce and copies, as far as they are not hidden
+  Seconds tensor_parallel = {};  ///< sums of activations, which nothing hides
 
   [[nodiscard]] Seconds total() const {
     return computation + sparsification + communication + tensor_parallel;
