@@ -348,7 +348,7 @@ studies::RecommendSettings recommend_settings(const RecommendFlags& flags, bool 
   return settings;
 }
 
-std::vector<report::Column> candidate_columns() {
+std::vector<report::Column> candidate_columns(bool groups) {
   std::vector<report::Column> columns{report::text_column("scheme", "scheme")};
   const auto add_numbers = [&](const std::vector<const char*>& keys, int digits) {
     for (const char* key : keys) {
@@ -356,9 +356,9 @@ std::vector<report::Column> candidate_columns() {
           {key, [key, digits](const Json& r) { return report::number_text(r.at(key), digits); }});
     }
   };
-  add_numbers({"iteration_s", "over_best", "computation_s", "sparsification_s", "communication_s",
-               "samples_per_s"},
-              4);
+  add_numbers({"iteration_s", "over_best", "computation_s", "sparsification_s"}, 4);
+  if (groups) add_numbers({"tensor_parallel_s"}, 4);
+  add_numbers({"communication_s", "samples_per_s"}, 4);
   columns.push_back(report::text_column("dominant", "dominant"));
   add_numbers({"sum_density", "memory_bytes"}, 3);
   columns.push_back({"convergence",
@@ -383,8 +383,9 @@ void print_recommendation(const studies::Recommendation& result, report::Format 
     fmt::print("{}", report::render(format, records, {}));
     return;
   }
+  const bool groups = result.ranked.front().row.point.sums_activations();
   fmt::print("{}\n{}\n{}{}", assumptions_text(result.assumptions, "assumed"),
-             report::to_table(candidates, candidate_columns()), advice_text(result),
+             report::to_table(candidates, candidate_columns(groups)), advice_text(result),
              assumptions_text(result.left_out, "left out"));
   if (!crossovers.empty()) {
     fmt::print("\namong {}:\n", fmt::join(result.contenders, ", "));
@@ -416,12 +417,15 @@ int run(const RecommendFlags& flags) {
 }
 
 constexpr const char* kRecommendFooter =
-    "dominant is the largest part of an iteration: computation, sparsification, or, within\n"
-    "communication, latency (messages times alpha), bandwidth (words times beta) or waiting\n"
-    "(for other ranks, sums and copies). sum_density is the share of the gradient that an\n"
-    "iteration updates, memory_bytes what a scheme needs beyond the training, and convergence\n"
-    "what papers report. Schemes that do not fit into the device's memory, and those that are\n"
-    "reported to converge worse than dense training, are ranked but not recommended.\n"
+    "dominant is the largest part of an iteration: computation, sparsification, tensor_parallel\n"
+    "(sums of activations), or, within communication, latency (messages times alpha), bandwidth\n"
+    "(words times beta) or waiting (for other ranks, sums and copies). sum_density is the share "
+    "of\n"
+    "the gradient that an iteration updates, memory_bytes what a scheme needs beyond the "
+    "training,\n"
+    "and convergence what papers report. Schemes that do not fit into the device's memory, and\n"
+    "those that are reported to converge worse than dense training, are ranked but not "
+    "recommended.\n"
     "A scheme without the dense sum has to be 5% faster than those with it. Crossovers, where "
     "the\n"
     "advice changes, are searched by doubling and halving P, the density, alpha and beta, among\n"
@@ -440,7 +444,10 @@ void add_point_flags(Command& command, RecommendFlags& flags) {
       .value_text("MODEL");
   add("platform", "a shipped platform or a platform XML; without it alpha and beta");
   add("ranks", "number of ranks; for a library's rules, all numbers", Values::several);
-  for (const char* path : {"density", "workload.device", "workload.batch"}) add(path);
+  for (const char* path :
+       {"parallel", "tensor_scheme", "density", "workload.device", "workload.batch"}) {
+    add(path);
+  }
   add("network",
       "links (congestion; the default with a platform), alphabeta (end to end, no congestion; the "
       "default without one) or smpi (SimGrid's, far slower)");

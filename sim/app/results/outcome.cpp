@@ -48,6 +48,11 @@ Seconds Outcome::mean_time() const {
   return sum * (1 / static_cast<double>(iteration_times.size()));
 }
 
+PhaseCost Outcome::phase(std::string_view name) const {
+  const auto found = std::ranges::find(phases, name, &PhaseCost::name);
+  return found == phases.end() ? PhaseCost{} : *found;
+}
+
 std::optional<double> Outcome::congestion_factor() const {
   if (!alphabeta_time) return std::nullopt;
   if (time() == *alphabeta_time) return 1;

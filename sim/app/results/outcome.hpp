@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "algorithms/scheme.hpp"
@@ -16,9 +17,9 @@ namespace thinwire::results {
 
 /// The cost of one phase of the reported iteration, for the rank that it cost most.
 struct PhaseCost {
-  std::string name;
-  Seconds time;
-  Words words_received;
+  std::string name = {};
+  Seconds time = {};
+  Words words_received = {};
   std::int64_t messages_received = 0;
 };
 
@@ -140,6 +141,8 @@ struct Outcome {
   [[nodiscard]] std::optional<Seconds> periodic_time() const;
   /// What schemes are compared by: the mean of those with periodic work, or else time().
   [[nodiscard]] Seconds compared_time() const { return periodic_time() ? mean_time() : time(); }
+  /// The cost of a phase; nothing of one that there was not.
+  [[nodiscard]] PhaseCost phase(std::string_view name) const;
   /// The slowdown over alphabeta_time by sharing links; 1 if both take no time.
   [[nodiscard]] std::optional<double> congestion_factor() const;
 

@@ -313,6 +313,9 @@ CurvePoint point_of(const results::Row& row) {
     point.parts.push_back({"computation", mean.computation.value()});
     point.parts.push_back({"sparsification", mean.sparsification.value()});
     point.parts.push_back({"communication", mean.communication.value()});
+    if (mean.tensor_parallel > Seconds(0)) {
+      point.parts.push_back({"tensor_parallel", mean.tensor_parallel.value()});
+    }
   } else if (has_clock) {
     for (const results::PhaseCost& phase : outcome.phases) {
       if (std::isfinite(phase.time.value())) {

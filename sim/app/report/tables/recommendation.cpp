@@ -19,6 +19,7 @@ Json candidate_record(const studies::Candidate& candidate, double best_s) {
           {"over_best", time / best_s},
           {"computation_s", training.mean.computation.value()},
           {"sparsification_s", training.mean.sparsification.value()},
+          {"tensor_parallel_s", training.mean.tensor_parallel.value()},
           {"communication_s", training.mean.communication.value()},
           {"samples_per_s", training.samples_per_s},
           {"dominant", name_of(*candidate.dominant)},

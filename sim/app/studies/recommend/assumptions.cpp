@@ -70,14 +70,24 @@ std::vector<Remark> assumptions_of(const RecommendSettings& settings, const Cand
   all.push_back({"model", fmt::format("{}: {} components", model.summary, point.space.components)});
   all.push_back({"device", device.name + ": " + device.summary});
   all.push_back(
-      {"computing", fmt::format("{:.4g} s for {} {}{} per rank: {}",
-                                compute.time.value() * static_cast<double>(batch) /
-                                    static_cast<double>(compute.batch),
-                                batch, model.sample, batch == 1 ? "" : "s", compute.source)});
+      {"computing",
+       fmt::format("{:.4g} s for {} {}{} per {}: {}",
+                   compute.time.value() * static_cast<double>(batch) /
+                       static_cast<double>(compute.batch) / point.parallel.tensor,
+                   batch, model.sample, batch == 1 ? "" : "s",
+                   point.parallel.tensor > 1 ? "tensor-parallel group" : "rank", compute.source)});
   std::string ranks = fmt::format("{}", point.ranks);
   if (machine.node > 1) ranks += fmt::format(", {} on each node", machine.node);
   if (!point.platform.empty()) ranks += fmt::format(", placement {}", point.placement);
   all.push_back({"ranks", ranks});
+  if (point.parallel.tensor > 1) {
+    all.push_back(
+        {"groups",
+         fmt::format("{} data-parallel groups of {} ranks; {} tensor-parallel ranks share "
+                     "the layers and sum activations by {}",
+                     point.parallel.tensor, point.data_ranks(), point.parallel.tensor,
+                     point.tensor_scheme->name)});
+  }
   all.push_back({"network", network_text(point, machine)});
   if (point.latency_factor != 1 || point.bandwidth_factor != 1) {
     all.push_back({"factors", fmt::format("latencies times {:.4g}, bandwidths times {:.4g}",

@@ -9,6 +9,7 @@
 #include "algorithms/registry.hpp"
 #include "sim/app/results/compare.hpp"
 #include "sim/app/studies/recommend/memory.hpp"
+#include "sim/machine/workloads/activation_sums.hpp"
 
 namespace thinwire::studies {
 
@@ -18,17 +19,20 @@ Dominant dominant_in(const results::Row& row) {
   const results::Outcome& outcome = *row.outcome;
   const workloads::IterationParts& mean = outcome.training->mean;
   const double communication = mean.communication.value();
+  const results::PhaseCost tensor = outcome.phase(workloads::kTensorParallel);
   // The parts follow the formulas, for the rank that it cost most; the rest is waiting for others,
   // sums and copies.
-  const double latency =
-      std::min(communication,
-               static_cast<double>(outcome.messages_received.max) * outcome.machine.alpha.value());
+  const double latency = std::min(
+      communication, static_cast<double>(outcome.messages_received.max - tensor.messages_received) *
+                         outcome.machine.alpha.value());
   const double bandwidth =
-      std::min(communication - latency, static_cast<double>(outcome.words_received.max) *
-                                            outcome.machine.beta_per_word.value());
-  const std::array<std::pair<double, Dominant>, 5> parts{
+      std::min(communication - latency,
+               static_cast<double>(outcome.words_received.max - tensor.words_received.value()) *
+                   outcome.machine.beta_per_word.value());
+  const std::array<std::pair<double, Dominant>, 6> parts{
       {{mean.computation.value(), Dominant::computation},
        {mean.sparsification.value(), Dominant::sparsification},
+       {mean.tensor_parallel.value(), Dominant::tensor_parallel},
        {latency, Dominant::latency},
        {bandwidth, Dominant::bandwidth},
        {communication - latency - bandwidth, Dominant::waiting}}};
@@ -49,6 +53,8 @@ std::string name_of(Dominant dominant) {
       return "computation";
     case Dominant::sparsification:
       return "sparsification";
+    case Dominant::tensor_parallel:
+      return "tensor_parallel";
     case Dominant::latency:
       return "latency";
     case Dominant::bandwidth:
@@ -96,7 +102,8 @@ Candidate candidate_from(results::Row row) {
   candidate.convergence = algorithms::convergence_of(point.scheme->name);
   candidate.measured = algorithms::measured_convergence(
       point.scheme->name,
-      static_cast<double>(point.k) / static_cast<double>(point.space.components), point.ranks);
+      static_cast<double>(point.k) / static_cast<double>(point.space.components),
+      point.data_ranks());
   if (!candidate.row.outcome) return candidate;
   candidate.dominant = dominant_in(candidate.row);
   candidate.sum_density = sum_density_of(candidate.row);

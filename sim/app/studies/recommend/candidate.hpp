@@ -12,7 +12,14 @@
 namespace thinwire::studies {
 
 /// The component that takes the largest share of an iteration.
-enum class Dominant : std::uint8_t { computation, sparsification, latency, bandwidth, waiting };
+enum class Dominant : std::uint8_t {
+  computation,
+  sparsification,
+  tensor_parallel,
+  latency,
+  bandwidth,
+  waiting
+};
 [[nodiscard]] std::string name_of(Dominant dominant);
 
 struct Candidate {

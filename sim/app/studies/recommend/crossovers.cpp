@@ -32,6 +32,10 @@ Json point_at(const Json& given, const plan::Point& base, const std::string& alo
   Json point = given;
   if (along == "ranks") {
     point["ranks"] = std::llround(value);
+    workloads::Parallel groups = base.parallel;
+    if (groups.data == 0) return point;
+    groups.data = static_cast<int>(std::llround(value)) / groups.tensor;
+    point["parallel"] = text_of(groups);
   } else if (along == "density") {
     point = at_density(std::move(point), value);
   } else if (!base.platform.empty()) {
@@ -120,7 +124,8 @@ std::vector<Crossover> crossovers_of(const RecommendSettings& settings,
   std::vector<Crossover> all;
   for (const Ladder& axis :
        {Ladder{"ranks", true, whole_steps(ranks, 2, 2, most)},
-        Ladder{"ranks", false, whole_steps(ranks, 0.5, 2, most)},
+        Ladder{"ranks", false,
+               whole_steps(ranks, 0.5, 2 * present.row.point.parallel.tensor, most)},
         Ladder{"density", true, steps(density, 2, density, kMostDensity)},
         Ladder{"density", false,
                steps(density, 0.5, std::max(kLeastDensity, density / 100), density)},

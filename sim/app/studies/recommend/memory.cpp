@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/core/base/errors.hpp"
+#include "sim/machine/workloads/activation_sums.hpp"
 #include "sim/machine/workloads/device.hpp"
 
 namespace thinwire::studies {
@@ -18,7 +19,9 @@ double memory_of(const results::Row& row) {
   const double share = row.outcome->selection ? static_cast<double>(row.outcome->selection->most)
                                               : static_cast<double>(row.point.k);
   return kept + 4 * row.point.space.precision.entry() * share +
-         4 * static_cast<double>(row.outcome->words_received.max);
+         4 * static_cast<double>(
+                 row.outcome->words_received.max -
+                 row.outcome->phase(workloads::kTensorParallel).words_received.value());
 }
 
 std::optional<double> memory_of_device(const plan::Point& point) {
