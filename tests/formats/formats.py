@@ -460,7 +460,8 @@ PB_KINDS = {bool: 27, int: 9, float: 3, str: 29}
 
 
 def trace_of(nodes, version=b"0.0.4"):
-    """A Chakra trace of nodes (id, kind, dependencies, microseconds, attributes, values)."""
+    """A Chakra trace of nodes (id, kind, dependencies, microseconds, attributes, values). The
+    attribute "calls" are control dependencies."""
     metadata = pb_field(1, version)
     text = pb_varint(len(metadata)) + metadata
     for node_id, kind, before, micros, attributes, *values in nodes:
@@ -468,6 +469,8 @@ def trace_of(nodes, version=b"0.0.4"):
         if before:
             node += pb_field(5, b"".join(map(pb_varint, before)))
         node += pb_field(7, micros)
+        attributes = dict(attributes)
+        node += b"".join(pb_field(4, before) for before in attributes.pop("calls", []))
         for value in values:
             node += pb_field(8, pb_field(1, value.encode()))
         for name, value in attributes.items():
@@ -533,6 +536,15 @@ def chakra_collectives(folder):
         wanted = time_of(f"{point} -P 2") + time_of(f"{point} -P 4")
         found = time_of(f"--chakra {path} {where} {ring}")
         check(near(found, wanted, 1e-6), f"{where}: {found}, wanted {wanted}")
+    # Half of the ranks sum first; then all gather, also those that had nothing to sum.
+    def overlapping(rank):
+        first = [(1, COLLECTIVE, [], 0, of(0, 1024, pg_name="2"))] if rank > 3 else []
+        return first + [(2, COLLECTIVE, [1] if first else [], 0, of(2, 1024, pg_name="1"))]
+    path = chakra_folder(folder, "overlapping", [overlapping(rank) for rank in range(8)])
+    (folder / "groups.json").write_text(json.dumps({"1": list(range(8)), "2": [4, 5, 6, 7]}))
+    wanted = 6 * (1e-6 + 64 * 4e-9) + 7 * (1e-6 + 256 * 4e-9)
+    check(near(time_of(f"--chakra {path} {network} {ring} --groups {folder}/groups.json"), wanted),
+          "groups that overlap in their ranks")
     for value, wanted in (({"1": [0, 1, 3], "2": [2]}, "not at equal distances"),
                           ({"1": [1, 3], "2": [0, 2]}, "rank 0 is not in its process group"),
                           ({"1": [0, 9], "2": [1, 3]}, "has no trace"), ([1], "expected a JSON object")):
@@ -576,6 +588,11 @@ def chakra_as_others_have_it(folder):
                                                   (6, COMPUTE, [5], 2, {"is_cpu_op": False})]])
     check("1 dependencies are on nodes" in run(f"run --chakra {path}").stderr, "a node that is not there")
     check(near(time_of(f"--chakra {path}"), 9e-6), "a call of a collective")
+    # The calls of a training step, which wait for each other in a circle: they are no order.
+    path = chakra_folder(folder, "step", [[(1, COMPUTE, [], 2, {"is_cpu_op": False, "calls": [1, 3]}),
+                                           (2, COMPUTE, [1], 3, {"is_cpu_op": False, "calls": [3]}),
+                                           (3, COMPUTE, [2], 4, {"is_cpu_op": False, "calls": [1]})]])
+    check(near(time_of(f"--chakra {path}"), 9e-6), "calls are no order")
 
 
 def varint(data, at):

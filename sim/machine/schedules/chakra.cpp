@@ -217,10 +217,8 @@ class ChakraReader {
       }
       ops.push_back(op_of(node, at));
       places_.push_back(node.id());
-      std::vector<std::uint64_t>& ids = before.emplace_back();
-      for (const auto* list : {&node.data_deps(), &node.ctrl_deps()}) {
-        ids.insert(ids.end(), list->begin(), list->end());
-      }
+      // Control dependencies are the calls in which PyTorch recorded an operation: no order of time.
+      before.emplace_back(node.data_deps().begin(), node.data_deps().end());
     }
     for (std::size_t i = 0; i < ops.size(); ++i) {
       for (const std::uint64_t id : before[i]) {
