@@ -259,14 +259,14 @@ TEST_CASE("a point that goes beyond a limit fails with its reason, and the other
           doctest::test_suite("large")) {
   const TemporaryFolder folder;
   const std::string config = folder.write("limits.json", R"({
-    "name": "limits", "base": {"scheme": "dense_ring", "granule": 1},
+    "name": "limits", "base": {"scheme": "topka", "density": 0.1, "granule": 1},
     "grid": {"ranks": [2, 200], "components": [1000, 4000000]}})");
   const std::string out = folder.path("limits.jsonl");
   const auto failures = [&](const std::string& limit, const std::string& reason) {
     const Ended ended = run_program("sweep " + config + " --force -o " + out + " " + limit);
     CHECK(ended.exit_code == 1);
-    CHECK(has(ended.err, "failed: dense_ring on 200 ranks: " + reason));
-    CHECK_FALSE(has(ended.err, "failed: dense_ring on 2 ranks: "));
+    CHECK(has(ended.err, "failed: topka on 200 ranks: " + reason));
+    CHECK_FALSE(has(ended.err, "failed: topka on 2 ranks: "));
     std::size_t failed = 0;
     for (const json& row : rows_in(out)) failed += row.at("status") == "failed" ? 1 : 0;
     CHECK(rows_in(out).size() == 4);
