@@ -79,7 +79,9 @@ class FairLinks {
     const Link& link = links_[at];
     return next_finish(link) <= time * (1 + 1e-12);
   }
-  void prefetch_flow(FlowIndex flow) const { prefetch_line(flows_.data() + flow); }
+  void prefetch_flow(FlowIndex flow) const {
+    if (flow < flows_.size()) prefetch_line(flows_.data() + flow);  // others take long to find
+  }
   /// prefetch() and prefetch_later() for all links of a flow, which have been set.
   void prefetch_links(FlowIndex flow) const {
     for (const topologies::LinkIndex link : links_of(flows_[flow])) prefetch(link);

@@ -285,7 +285,7 @@ class SharedLinksLoop final : public EventLoop {
     if (transfer.send != kNoSlot) {
       all_.complete_send(transfer, delivered + (transfer.eager ? transfer.latency : 0));
     }
-    all_.completions.push_back({transfer.to, transfer.strand, transfer.receive, delivered});
+    all_.completions.emplace_back(transfer.to, transfer.strand, transfer.receive, delivered);
     all_.transfers.release(index);
     rules_.delivered(transfer, delivered);
   }
@@ -296,7 +296,7 @@ class SharedLinksLoop final : public EventLoop {
     Transfer& transfer = all_.transfers[index];
     exclusive_.leave(transfer);
     all_.complete_send(transfer, end);
-    all_.completions.push_back({transfer.to, transfer.strand, transfer.receive, end});
+    all_.completions.emplace_back(transfer.to, transfer.strand, transfer.receive, end);
     all_.transfers.release(index);
   }
 

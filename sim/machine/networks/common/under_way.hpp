@@ -66,18 +66,17 @@ struct UnderWay {
   bool fill(TransferIndex index, const Posting& posting, Words words, SlotIndex send,
             SlotIndex receive) {
     const bool eager = host.is_eager(words);
-    transfers[index] = {.route = {},
-                        .from = posting.from,
-                        .to = posting.to,
-                        .strand = posting.strand,
-                        .eager = eager,
-                        .kind = TransferKind::message,
-                        .words = words,
-                        .send = send,
-                        .receive = receive,
-                        .posted = posting.ready,
-                        .departed = 0,
-                        .latency = 0};
+    // Member by member: a copy of a whole one would wait for its parts to be stored.
+    Transfer& transfer = transfers[index];
+    transfer.from = posting.from;
+    transfer.to = posting.to;
+    transfer.strand = posting.strand;
+    transfer.eager = eager;
+    transfer.kind = TransferKind::message;
+    transfer.words = words;
+    transfer.send = send;
+    transfer.receive = receive;
+    transfer.posted = posting.ready;
     count(index);
     return eager;
   }
@@ -104,8 +103,8 @@ struct UnderWay {
   }
   /// Completes the send of a message at `time`.
   void complete_send(Transfer& transfer, double time) {
-    completions.push_back(
-        {transfer.from, transfer.strand, std::exchange(transfer.send, kNoSlot), time});
+    completions.emplace_back(transfer.from, transfer.strand, std::exchange(transfer.send, kNoSlot),
+                             time);
   }
 
   /// A message that has been delivered, as the timeline has it.
