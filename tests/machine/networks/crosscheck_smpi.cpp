@@ -223,7 +223,7 @@ Result compare(const std::string& platform, const Collective& collective, int ra
              topologies::platform_file(platform),
              {.more = {collective.setting, "smpi/send-is-detached-thresh:0"}});
          if (std::cmp_less(network.platform().hosts().size(), ranks)) return std::string();
-         network.place(topologies::place(network.platform().hosts(), ranks, "block"));
+         network.connect(topologies::place(network.platform().hosts(), ranks, "block"));
          const double ours = network.run(ranks, collective.ours).makespan().value();
          const double theirs = network.run(ranks, collective.theirs).makespan().value();
          return fmt::format("{} {}", ours, theirs);
