@@ -149,9 +149,7 @@ def _public(function):
 
 
 def _whole_number(name, value, least):
-    """A whole number from `least`, also as a float or NumPy's; None stays."""
-    if value is None:
-        return None
+    """A whole number from `least`, also as a float or NumPy's."""
     plain = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
     if isinstance(plain, float) and plain.is_integer():
         plain = int(plain)
@@ -359,7 +357,7 @@ def _running(jobs, time_limit_s, memory_limit_mib, progress):
         raise InputError(f"progress: expected a function of (done, total, seconds_left), not {_shown(progress)}")
     seconds = None if time_limit_s is None else _number("time_limit_s", time_limit_s, True)
     mebibytes = None if memory_limit_mib is None else _number("memory_limit_mib", memory_limit_mib, True)
-    return _thinwire.Running(_whole_number("jobs", jobs, 1), seconds,
+    return _thinwire.Running(None if jobs is None else _whole_number("jobs", jobs, 1), seconds,
                              None if mebibytes is None else int(min(mebibytes * 2**20, 2**62)), progress)
 
 
@@ -383,9 +381,9 @@ def _check_table(table):
 
 
 def _table(rows, table, tolerance=1e-9):
+    _check_table(table)
     if table == "results":
         return _frame(rows.records(tolerance))
-    _check_table(table)
     name, columns = _DETAILS[table]
     return _frame(rows.details(name), columns)
 
@@ -451,6 +449,8 @@ def _flat_grid(config):
     flat = {}
 
     def flatten(prefix, values):
+        if prefix.count(".") > 10:
+            raise InputError("grid: the values are nested too deeply, or contain themselves")
         for key, value in values.items():
             if isinstance(value, _Mapping):
                 flatten(f"{prefix}{key}.", value)
