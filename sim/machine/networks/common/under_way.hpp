@@ -17,6 +17,8 @@ namespace thinwire::networks {
 
 /// The completion, at `time` in seconds, of a request that a strand may wait for.
 struct Completion {
+  Completion(Rank of, Strand on, SlotIndex request, double at)
+      : rank(of), strand(on), slot(request), time(at) {}
   Rank rank;
   Strand strand;
   SlotIndex slot;
