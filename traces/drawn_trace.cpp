@@ -98,7 +98,7 @@ SparseVector largest(std::vector<Rarity> entries, std::int64_t k, const Magnitud
 
 void check(const DrawnTraceSettings& settings) {
   const auto wrong = [](const char* name, const auto& value, const std::string& wanted) {
-    throw InputError(fmt::format("{}: {} is not valid; expected {}", name, value, wanted));
+    throw InputError("{}: {} is not valid; expected {}", name, value, wanted);
   };
   constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
   if (settings.components < 1 || settings.components > kMost) {

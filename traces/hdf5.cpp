@@ -98,7 +98,7 @@ std::string reason() {
 }
 
 void refuse(const std::string& file, const std::string& where, const std::string& what) {
-  throw InputError(fmt::format("{}: {}: {}", file, where, what));
+  throw InputError("{}: {}: {}", file, where, what);
 }
 
 std::string place(const std::string& name, const std::vector<hsize_t>& at) {

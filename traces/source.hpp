@@ -15,8 +15,6 @@ class GradientSource {
   GradientSource() = default;
   GradientSource(const GradientSource&) = delete;
   GradientSource& operator=(const GradientSource&) = delete;
-  GradientSource(GradientSource&&) = delete;
-  GradientSource& operator=(GradientSource&&) = delete;
   virtual ~GradientSource() = default;
 
   [[nodiscard]] virtual GradientSpace space() const = 0;

@@ -18,14 +18,13 @@ enum class SyntheticDraw : std::uint8_t { place, epoch, magnitude, scale, rest }
 
 void require_share(double value, const char* name) {
   if (!(value >= 0 && value <= 1)) {
-    throw InputError(fmt::format("input.{} is {}, but it must lie in [0, 1]", name, value));
+    throw InputError("input.{} is {}, but it must lie in [0, 1]", name, value);
   }
 }
 
 void require_finite(double value, const char* name) {
   if (!(value >= 0) || !std::isfinite(value)) {
-    throw InputError(
-        fmt::format("input.{} is {}, but it must be finite and at least 0", name, value));
+    throw InputError("input.{} is {}, but it must be finite and at least 0", name, value);
   }
 }
 
@@ -51,8 +50,8 @@ SyntheticSource::SyntheticSource(const SyntheticSettings& settings) : settings_(
   const std::int64_t places = settings.space.components / settings.space.granule;
   const std::int64_t hot = settings.k / settings.space.granule;
   if (settings.k < 0 || hot > places) {
-    throw InputError(fmt::format("k = {} of n = {} components cannot be selected with granule {}",
-                                 settings.k, settings.space.components, settings.space.granule));
+    throw InputError("k = {} of n = {} components cannot be selected with granule {}", settings.k,
+                     settings.space.components, settings.space.granule);
   }
   const std::int64_t count = std::min(places, hot + hot / 4);
   if (count == 0) return;

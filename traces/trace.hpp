@@ -102,8 +102,6 @@ class TraceWriter {
   TraceWriter(const std::string& path, const TraceHeader& header);
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
-  TraceWriter(TraceWriter&&) = delete;
-  TraceWriter& operator=(TraceWriter&&) = delete;
   ~TraceWriter();
 
   void append(const TraceWindow& window);

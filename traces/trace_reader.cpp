@@ -49,9 +49,9 @@ hdf5::Handle open(const std::string& path) {
   if (!file.valid()) {
     const std::string why = hdf5::reason();
     if (H5Fis_hdf5(path.c_str()) == 0) {
-      throw InputError(fmt::format("{}: is no HDF5 file; a trace is one", path));
+      throw InputError("{}: is no HDF5 file; a trace is one", path);
     }
-    throw InputError(fmt::format("{}: cannot be opened{}", path, why));
+    throw InputError("{}: cannot be opened{}", path, why);
   }
   return file;
 }

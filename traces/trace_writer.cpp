@@ -134,7 +134,7 @@ void write_text(const std::string& path, hid_t file, const std::string& name,
 Handle create(const std::string& path) {
   hdf5::silence();
   Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
-  if (!file.valid()) throw InputError(fmt::format("{}: cannot be written{}", path, hdf5::reason()));
+  if (!file.valid()) throw InputError("{}: cannot be written{}", path, hdf5::reason());
   return file;
 }
 
@@ -392,7 +392,7 @@ void TraceWriter::append_gradients(int iteration,
 
 void TraceWriter::finish() {
   File& file = *file_;
-  if (file.last == 0) throw InputError(fmt::format("{}: no iteration was recorded", file.path));
+  if (file.last == 0) throw InputError("{}: no iteration was recorded", file.path);
   if (file.gradients && file.gradients->last == 0) {
     hdf5::refuse(file.path, "gradients", "of no iteration were recorded");
   }
@@ -412,7 +412,7 @@ void TraceWriter::finish() {
   }
   close(file.selected);
   close(file.file);
-  if (!closed) throw InputError(fmt::format("{}: cannot be written{}", file.path, hdf5::reason()));
+  if (!closed) throw InputError("{}: cannot be written{}", file.path, hdf5::reason());
 }
 
 }  // namespace thinwire::traces

@@ -20,8 +20,6 @@ class CountedBody final : public Body {
   }
   CountedBody(const CountedBody&) = delete;
   CountedBody& operator=(const CountedBody&) = delete;
-  CountedBody(CountedBody&&) = delete;
-  CountedBody& operator=(CountedBody&&) = delete;
   ~CountedBody() override { --count_.living; }
 
   [[nodiscard]] int number() const { return number_; }

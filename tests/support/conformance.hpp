@@ -30,8 +30,6 @@ class SerialScheme {
   SerialScheme() = default;
   SerialScheme(const SerialScheme&) = delete;
   SerialScheme& operator=(const SerialScheme&) = delete;
-  SerialScheme(SerialScheme&&) = delete;
-  SerialScheme& operator=(SerialScheme&&) = delete;
   virtual ~SerialScheme() = default;
   [[nodiscard]] virtual Expected iterate(const std::vector<SparseVector>& gradients,
                                          int iteration) = 0;

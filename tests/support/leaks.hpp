@@ -19,8 +19,6 @@ class IgnoredLeaks {
   ~IgnoredLeaks() { ignore(false); }
   IgnoredLeaks(const IgnoredLeaks&) = delete;
   IgnoredLeaks& operator=(const IgnoredLeaks&) = delete;
-  IgnoredLeaks(IgnoredLeaks&&) = delete;
-  IgnoredLeaks& operator=(IgnoredLeaks&&) = delete;
 
  private:
   static void ignore([[maybe_unused]] bool on) {

@@ -76,8 +76,6 @@ class SchemeRanks {
   }
   SchemeRanks(const SchemeRanks&) = delete;
   SchemeRanks& operator=(const SchemeRanks&) = delete;
-  SchemeRanks(SchemeRanks&&) = delete;
-  SchemeRanks& operator=(SchemeRanks&&) = delete;
   ~SchemeRanks() = default;
 
   [[nodiscard]] Iteration run(Network& network, int iteration, const GradientOf& gradient) {

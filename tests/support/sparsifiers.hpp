@@ -47,8 +47,6 @@ class SparsifierRanks {
   }
   SparsifierRanks(const SparsifierRanks&) = delete;
   SparsifierRanks& operator=(const SparsifierRanks&) = delete;
-  SparsifierRanks(SparsifierRanks&&) = delete;
-  SparsifierRanks& operator=(SparsifierRanks&&) = delete;
   ~SparsifierRanks() = default;
 
   [[nodiscard]] algorithms::Selection select(const SparseVector& accumulated, int iteration = 1,

@@ -29,8 +29,7 @@ constexpr std::array<const char*, 3> kStatusNames{"ok", "failed", "too_slow"};  
 CellStatus status_from(const std::string& name) {
   const auto* const found = std::ranges::find(kStatusNames, name);
   if (found == kStatusNames.end()) {
-    throw InputError(
-        fmt::format("/status: '{}' is none of {}", name, fmt::join(kStatusNames, ", ")));
+    throw InputError("/status: '{}' is none of {}", name, fmt::join(kStatusNames, ", "));
   }
   return static_cast<CellStatus>(found - kStatusNames.begin());
 }
@@ -83,7 +82,7 @@ void take_scheme(Measurement& m, const results::Row& row) {
 
 Measurement measurement_from(const Json& json) {
   if (!json.is_object() || json.value("schema", Json()) != kMeasurementSchema) {
-    throw InputError(fmt::format("this is no measurement of schema {}", kMeasurementSchema));
+    throw InputError("this is no measurement of schema {}", kMeasurementSchema);
   }
   Measurement m;
   m.cell = cell_from(json);
@@ -135,7 +134,7 @@ std::vector<Measurement> measurements_from(const std::string& text, const std::s
     try {
       all.push_back(measurement_from(line));
     } catch (const std::exception& error) {
-      throw InputError(fmt::format("{}: {}", at, error.what()));
+      throw InputError("{}: {}", at, error.what());
     }
   });
   return all;

@@ -22,8 +22,7 @@ constexpr std::size_t kVerses = 31102;
 std::string read_gzip(const std::string& path) {
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
   if (!file) {
-    throw InputError(
-        fmt::format("{} cannot be opened; it is part of Debian's package python3-sklearn", path));
+    throw InputError("{} cannot be opened; it is part of Debian's package python3-sklearn", path);
   }
   std::string text;
   std::array<char, 1U << 16U> buffer{};
@@ -31,7 +30,7 @@ std::string read_gzip(const std::string& path) {
   while ((size = gzread(file.get(), buffer.data(), buffer.size())) > 0) {
     text.append(buffer.data(), static_cast<std::size_t>(size));
   }
-  if (size < 0) throw InputError(fmt::format("{} is no whole gzip file", path));
+  if (size < 0) throw InputError("{} is no whole gzip file", path);
   return text;
 }
 
@@ -48,8 +47,7 @@ int number_in(std::string_view field, int largest, const std::string& where) {
   const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), number);
   if (error != std::errc{} || end != field.data() + field.size() || number < 0 ||
       number > largest) {
-    throw InputError(
-        fmt::format("{}: '{}' is no whole number from 0 to {}", where, field, largest));
+    throw InputError("{}: '{}' is no whole number from 0 to {}", where, field, largest);
   }
   return number;
 }
@@ -84,8 +82,8 @@ std::vector<Digit> read_digits(const std::string& path) {
     digits.push_back(digit);
   }
   if (digits.size() != kDigits) {
-    throw InputError(fmt::format("{} holds {} images, but the digits of python3-sklearn are {}",
-                                 path, digits.size(), kDigits));
+    throw InputError("{} holds {} images, but the digits of python3-sklearn are {}", path,
+                     digits.size(), kDigits);
   }
   return digits;
 }
@@ -99,10 +97,10 @@ Text read_text(const std::string& command) {
     if (!line.empty()) verses.push_back(std::string(line) + '\n');
   }
   if (verses.size() != kVerses) {
-    throw InputError(fmt::format(
+    throw InputError(
         "'{}' printed {} verses instead of {}; it takes Debian's packages bible-kjv and "
         "bible-kjv-text",
-        command, verses.size(), kVerses));
+        command, verses.size(), kVerses);
   }
   std::array<bool, 256> occurs{};
   for (const std::string& verse : verses) {

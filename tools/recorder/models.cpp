@@ -418,7 +418,7 @@ const std::vector<std::string>& model_names() {
 std::unique_ptr<Model> make_model(const std::string& name, int ranks, std::int64_t batch,
                                   std::uint64_t seed) {
   if (ranks < 1 || ranks > kMaxWorkers) {
-    throw InputError(fmt::format("{} ranks: 1 to {} can be trained", ranks, kMaxWorkers));
+    throw InputError("{} ranks: 1 to {} can be trained", ranks, kMaxWorkers);
   }
   torch::set_num_threads(1);
   torch::manual_seed(seed);
@@ -436,7 +436,7 @@ std::unique_ptr<Model> make_model(const std::string& name, int ranks, std::int64
                     TransformerNetwork::kBlocks, Block::kWidth, Block::kHeads),
         ranks, batch, seed);
   }
-  throw InputError(fmt::format("'{}' is no model to train", name));
+  throw InputError("'{}' is no model to train", name);
 }
 
 bool predicts_text(const std::string& model) { return model != "cnn"; }

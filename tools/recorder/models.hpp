@@ -24,8 +24,6 @@ class Model {
   Model() = default;
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
-  Model(Model&&) = delete;
-  Model& operator=(Model&&) = delete;
   virtual ~Model() = default;
 
   /// The model, the data and the batch in words.

@@ -16,8 +16,7 @@ constexpr int kAveraged = 10;  ///< iterations whose losses are averaged
 constexpr int kReportEvery = 100;
 
 [[noreturn]] void no_iterations(std::string_view text, std::string_view why) {
-  throw InputError(
-      fmt::format("'{}' is no list of iterations: {}; such a list is 10,20-24,40-80/8", text, why));
+  throw InputError("'{}' is no list of iterations: {}; such a list is 10,20-24,40-80/8", text, why);
 }
 
 /// Removes a whole number from the front and returns it.

@@ -47,9 +47,9 @@ double TopkSgd::compute_gradients(int iteration) {
       finite = finite && std::isfinite(value);
     }
     if (!finite) {
-      throw SimulationError(fmt::format(
+      throw SimulationError(
           "the training left the finite numbers in iteration {}; a lower learning rate may help",
-          iteration));
+          iteration);
     }
   }
   return loss;

@@ -61,8 +61,6 @@ class Trainer {
   Trainer(Model& model, TrainerSettings settings);
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
-  Trainer(Trainer&&) = delete;
-  Trainer& operator=(Trainer&&) = delete;
   ~Trainer();
 
   /// Runs iteration 1, 2, 3 ... ξ and the global error take a while and are optional. Throws

@@ -66,17 +66,15 @@ void read_file(const std::string& path, std::span<const PlatformHost> hosts, con
     if (heading) continue;
     const std::optional<double> bytes = cells ? parse_number<double>((*cells)[2]) : std::nullopt;
     if (!bytes || !std::isfinite(*bytes) || *bytes < 0) {
-      throw InputError(
-          fmt::format("{}:{}: '{}' is not valid; expected from,to,bytes, as in {},{},1e6", path,
-                      number, excerpt(text), hosts.empty() ? "a" : hosts.front().name,
-                      hosts.empty() ? "b" : hosts.back().name));
+      throw InputError("{}:{}: '{}' is not valid; expected from,to,bytes, as in {},{},1e6", path,
+                       number, excerpt(text), hosts.empty() ? "a" : hosts.front().name,
+                       hosts.empty() ? "b" : hosts.back().name);
     }
     std::array<HostIndex, 2> ends{};
     for (std::size_t end = 0; end < ends.size(); ++end) {
       const auto host = by_name.find((*cells)[end]);
       if (host == by_name.end()) {
-        throw InputError(
-            fmt::format("{}:{}: unknown host '{}'", path, number, excerpt((*cells)[end])));
+        throw InputError("{}:{}: unknown host '{}'", path, number, excerpt((*cells)[end]));
       }
       ends[end] = host->second;
     }
@@ -99,17 +97,16 @@ void for_each_transfer(const std::string& traffic, std::span<const PlatformHost>
     const auto distance =
         parse_number<std::uint32_t>(std::string_view(traffic).substr(kRotation.size()));
     if (!distance) {
-      throw InputError(fmt::format(
+      throw InputError(
           "traffic '{}': expected rotation:S with a whole number from 0, as in rotation:1",
-          traffic));
+          traffic);
     }
     rotate(ranks, *distance, bytes, between_two);
   } else if (traffic.find_first_of("/.") != std::string::npos) {
     read_file(traffic, hosts, between_two);
   } else {
     const std::vector<std::string> known{"all_to_all", "ring", "rotation:S", "a file (./t.csv)"};
-    throw InputError(
-        fmt::format("unknown traffic '{}'{}", excerpt(traffic), did_you_mean(traffic, known)));
+    throw InputError("unknown traffic '{}'{}", excerpt(traffic), did_you_mean(traffic, known));
   }
 }
 
@@ -121,8 +118,8 @@ Loads link_loads(const RouteTable& table, const std::string& traffic,
   for_each_transfer(traffic, table.hosts, ranks, bytes, [&](const Transfer& transfer) {
     const std::optional<Route> route = table.route(transfer.from, transfer.to);
     if (!route) {
-      throw InputError(fmt::format("there is no route from {} to {}",
-                                   table.hosts[transfer.from].name, table.hosts[transfer.to].name));
+      throw InputError("there is no route from {} to {}", table.hosts[transfer.from].name,
+                       table.hosts[transfer.to].name);
     }
     ++result.messages;
     result.bytes += transfer.bytes;

@@ -59,7 +59,7 @@ const Family& family(const std::string& name) {
   if (found != families.end()) return *found;
   std::vector<std::string> names;
   for (const Family& known : families) names.push_back(known.name);
-  throw InputError(fmt::format("unknown family '{}'{}", excerpt(name), did_you_mean(name, names)));
+  throw InputError("unknown family '{}'{}", excerpt(name), did_you_mean(name, names));
 }
 
 std::string make_platform(const Family& family,
@@ -67,8 +67,7 @@ std::string make_platform(const Family& family,
                           const std::string& notes) {
   const Settings settings(family.name, family.parameters, parameters);
   if (parameters.contains("hosts") && parameters.contains(family.set_by_hosts)) {
-    throw InputError(
-        fmt::format("{}: hosts sets {}; give one of them", family.name, family.set_by_hosts));
+    throw InputError("{}: hosts sets {}; give one of them", family.name, family.set_by_hosts);
   }
   std::vector<std::string> comment = command_lines(family, settings, notes);
   comment.front().insert(0, "Made by: ");

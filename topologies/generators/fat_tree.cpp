@@ -25,7 +25,7 @@ std::int64_t hosts_under(const std::vector<int>& children) {
   for (const int count : children) {
     hosts *= count;
     if (hosts > kMostHosts) {
-      throw InputError(fmt::format("fat_tree: more hosts than the {} of a platform", kMostHosts));
+      throw InputError("fat_tree: more hosts than the {} of a platform", kMostHosts);
     }
   }
   return hosts;
@@ -42,9 +42,9 @@ std::vector<int> parents_of(const std::vector<int>& children,
     const auto whole = static_cast<int>(std::lround(wanted));
     if (whole < 1 || std::abs(wanted - whole) > 1e-9 * wanted) {
       throw InputError(
-          fmt::format("fat_tree: oversubscription {} of level {}: {} children over {} and {} "
-                      "cables make {:.6g} parents, which is no whole number from 1",
-                      of_level, level, children[level - 1], of_level, cables[level], wanted));
+          "fat_tree: oversubscription {} of level {}: {} children over {} and {} cables make "
+          "{:.6g} parents, which is no whole number from 1",
+          of_level, level, children[level - 1], of_level, cables[level], wanted);
     }
     parents.push_back(whole);
   }
@@ -65,13 +65,11 @@ std::string fat_tree_xml(const Settings& settings, const std::vector<std::string
     children.back() = static_cast<int>((*hosts + below - 1) / below);
   }
   if (cables.size() != levels) {
-    throw InputError(
-        fmt::format("fat_tree: {} levels of children, but cables for {}", levels, cables.size()));
+    throw InputError("fat_tree: {} levels of children, but cables for {}", levels, cables.size());
   }
   if (oversubscription.size() != levels - 1) {
-    throw InputError(
-        fmt::format("fat_tree: {} levels have {} oversubscriptions (all but the last), not {}",
-                    levels, levels - 1, oversubscription.size()));
+    throw InputError("fat_tree: {} levels have {} oversubscriptions (all but the last), not {}",
+                     levels, levels - 1, oversubscription.size());
   }
   const std::int64_t all = hosts_under(children);
   const std::string body = fmt::format(

@@ -217,9 +217,9 @@ std::string nvlink_ib_xml(const Settings& settings, const std::vector<std::strin
                      .nic = settings.figures("nic-"),
                      .uplink_latency = settings.time("uplink-latency")};
   if (p.gpus % p.nics != 0) {
-    throw InputError(fmt::format(
+    throw InputError(
         "nvlink_ib: {} NICs cannot be shared evenly by {} GPUs; expected a divisor of {}", p.nics,
-        p.gpus, p.gpus));
+        p.gpus, p.gpus);
   }
   static_cast<void>(settings.hosts(p.nodes, "nodes", p.gpus));
   return platform_xml({.comment = comment,

@@ -59,16 +59,15 @@ std::string text_of(double value, const Unit* first, const Unit* last) {
 double parse_bandwidth(std::string_view text, std::string_view what) {
   if (const auto value = parse(text, kBandwidths); value && *value > 0) return *value;
   throw InputError(
-      fmt::format("{}: '{}' is not valid; expected a bandwidth above 0 with its unit, as in "
-                  "5.25GBps or 25Gbps",
-                  what, excerpt(text)));
+      "{}: '{}' is not valid; expected a bandwidth above 0 with its unit, as in 5.25GBps or 25Gbps",
+      what, excerpt(text));
 }
 
 Seconds parse_time(std::string_view text, std::string_view what) {
   if (const auto value = parse(text, kTimes)) return Seconds(*value);
-  throw InputError(fmt::format(
+  throw InputError(
       "{}: '{}' is not valid; expected a time from 0 with its unit, as in 100ns or 0.65us", what,
-      text));
+      text);
 }
 
 std::string bandwidth_text(double bytes_a_second) {

@@ -28,8 +28,8 @@ Settings::Settings(std::string family, const std::vector<ParameterInfo>& known,
   }
   for (const auto& [name, value] : given) {
     if (std::ranges::find(names, name) == names.end()) {
-      throw InputError(fmt::format("{}: unknown parameter '{}'{}", family_, excerpt(name),
-                                   did_you_mean(name, names)));
+      throw InputError("{}: unknown parameter '{}'{}", family_, excerpt(name),
+                       did_you_mean(name, names));
     }
   }
 }
@@ -45,7 +45,7 @@ std::string Settings::refusal(const std::string& name, const std::string& wanted
 void Settings::refuse_given(const std::string& prefix, const char* none) const {
   for (const std::string& name : given_) {
     if (!name.starts_with(prefix)) continue;
-    throw InputError(fmt::format("{}: {}: {}; leave it out", family_, name, none));
+    throw InputError("{}: {}: {}; leave it out", family_, name, none);
   }
 }
 
@@ -104,7 +104,7 @@ double Settings::above_0(const std::string& name) const {
   const std::vector<double> values = numbers(name, 0);
   if (values.size() != 1) throw InputError(refusal(name, "one number above 0"));
   if (values.front() > 0) return values.front();
-  throw InputError(fmt::format("{}: {} {} is not above 0", family_, name, values.front()));
+  throw InputError("{}: {} {} is not above 0", family_, name, values.front());
 }
 
 LinkFigures Settings::figures(const std::string& prefix) const {
@@ -118,8 +118,8 @@ int Settings::parts(const std::string& name, std::int64_t size) const {
 
 std::int64_t Settings::hosts(int parts, const char* name, std::int64_t size) const {
   if (size <= kMostHosts && size * parts <= kMostHosts) return size * parts;
-  throw InputError(fmt::format("{}: {} {} of {} hosts are more than the {} of a platform", family_,
-                               parts, name, size, kMostHosts));
+  throw InputError("{}: {} {} of {} hosts are more than the {} of a platform", family_, parts, name,
+                   size, kMostHosts);
 }
 
 }  // namespace thinwire::topologies

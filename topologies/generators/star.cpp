@@ -69,13 +69,12 @@ std::string star_xml(const Settings& settings, const std::vector<std::string>& c
   const LinkFigures cable = settings.figures("");
   const double uplink = uplink_of(settings, switches);
   if (flat && hosts > kMostFlat) {
-    throw InputError(fmt::format(
+    throw InputError(
         "star: flat: {} hosts are more than {}: SimGrid needs the cube of them to find routes",
-        hosts, kMostFlat));
+        hosts, kMostFlat);
   }
   if (hosts % switches != 0) {
-    throw InputError(
-        fmt::format("star: {} switches cannot share {} hosts evenly", switches, hosts));
+    throw InputError("star: {} switches cannot share {} hosts evenly", switches, hosts);
   }
   if (switches > 1 && !flat) {
     throw InputError("star: several switches are one zone of hosts and switches; give flat=1");

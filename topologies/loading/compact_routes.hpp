@@ -48,10 +48,8 @@ class CompactRoutes {
   CompactRoutes(const Platform& platform, std::span<const HostIndex> hosts, std::size_t block = 0,
                 const CompactRoutesLimits& limits = {});
   ~CompactRoutes() = default;
-  CompactRoutes(const CompactRoutes&) = delete;
+  CompactRoutes(const CompactRoutes&) = delete;  // what finds routes refers to the members
   CompactRoutes& operator=(const CompactRoutes&) = delete;
-  CompactRoutes(CompactRoutes&&) = delete;  // what finds routes on demand refers to the members
-  CompactRoutes& operator=(CompactRoutes&&) = delete;
 
   /// In the order of hosts, whatever the order of ranks.
   [[nodiscard]] std::size_t sites() const { return hosts_.size(); }

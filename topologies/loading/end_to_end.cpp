@@ -25,10 +25,10 @@ class Mean {
     for (const LinkIndex index : route.links) {
       const PlatformLink& link = platform_.links()[index];
       if (!(link.bandwidth > 0) || !(link.latency >= Seconds(0))) {
-        throw InputError(fmt::format(
+        throw InputError(
             "{}: link {}: {} bytes a second and a latency of {} s are not valid; expected more "
             "than 0, and 0 or more",
-            platform_.path(), link.name, link.bandwidth, link.latency.value()));
+            platform_.path(), link.name, link.bandwidth, link.latency.value());
       }
       bandwidth = std::min(bandwidth, link.bandwidth);
     }

@@ -19,8 +19,6 @@ class FatTreeCables {
   FatTreeCables();
   FatTreeCables(const FatTreeCables&) = delete;
   FatTreeCables& operator=(const FatTreeCables&) = delete;
-  FatTreeCables(FatTreeCables&&) = delete;
-  FatTreeCables& operator=(FatTreeCables&&) = delete;
   ~FatTreeCables();
 
   /// Makes the others. To be called when the XML is loaded, and the platform is not yet sealed.

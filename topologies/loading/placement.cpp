@@ -29,9 +29,9 @@ constexpr std::string_view kPerNode = "per_node:";
 std::uint64_t seed_of(const std::string& placement) {
   const auto seed = parse_number<std::uint64_t>(std::string_view(placement).substr(kRandom.size()));
   if (!seed) {
-    throw InputError(fmt::format(
+    throw InputError(
         "placement '{}': expected random:SEED with a whole number from 0, as in random:1",
-        placement));
+        placement);
   }
   return *seed;
 }
@@ -41,9 +41,9 @@ std::size_t ranks_per_node(const std::string& placement) {
   const auto ranks =
       parse_number<std::uint32_t>(std::string_view(placement).substr(kPerNode.size()));
   if (!ranks || *ranks == 0) {
-    throw InputError(fmt::format(
+    throw InputError(
         "placement '{}': expected per_node:RANKS with a whole number from 1, as in per_node:4",
-        placement));
+        placement);
   }
   return *ranks;
 }
@@ -81,9 +81,8 @@ std::vector<HostIndex> per_node(std::span<const PlatformHost> hosts, std::size_t
                                 std::size_t on_node) {
   const std::vector<std::vector<HostIndex>> nodes = hosts_by_node(hosts);
   if (ranks > nodes.size() * on_node) {
-    throw TooFewHostsError(
-        fmt::format("the platform has {} nodes, too few for {} ranks with {} on a node",
-                    nodes.size(), ranks, on_node));
+    throw TooFewHostsError("the platform has {} nodes, too few for {} ranks with {} on a node",
+                           nodes.size(), ranks, on_node);
   }
   std::vector<HostIndex> order;
   for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -128,8 +127,7 @@ std::vector<HostIndex> from_file(std::span<const PlatformHost> hosts, const std:
         hint = fmt::format("; the {} hosts run from '{}' to '{}'", names.size(), names.front(),
                            names.back());
       }
-      throw InputError(
-          fmt::format("{}:{}: unknown host '{}'{}", path, number, excerpt(name), hint));
+      throw InputError("{}:{}: unknown host '{}'{}", path, number, excerpt(name), hint);
     }
     order.push_back(found->second);
   }
@@ -154,14 +152,13 @@ void check_placement(const std::string& placement) {
   }
   const std::vector<std::string> known{"block", "round_robin", "per_node:RANKS", "random:SEED",
                                        "a file (./hosts)"};
-  throw InputError(
-      fmt::format("unknown placement '{}'{}", excerpt(placement), did_you_mean(placement, known)));
+  throw InputError("unknown placement '{}'{}", excerpt(placement), did_you_mean(placement, known));
 }
 
 std::vector<HostIndex> place(std::span<const PlatformHost> hosts, int ranks,
                              const std::string& placement) {
   check_placement(placement);
-  if (ranks < 0) throw InputError(fmt::format("{} ranks cannot be placed", ranks));
+  if (ranks < 0) throw InputError("{} ranks cannot be placed", ranks);
   const auto wanted = static_cast<std::size_t>(ranks);
   const bool file = is_placement_file(placement);
   if (file && is_placement_table(placement)) return place_by_table(hosts, ranks, placement);

@@ -43,8 +43,8 @@ class PlacementTable {
 
   std::vector<HostIndex> place(std::span<const PlatformHost> hosts, std::size_t ranks) {
     if (rows_.size() < ranks) {
-      throw TooFewHostsError(fmt::format("{}:1: places {} ranks, fewer than the {} of the run",
-                                         last_line(), rows_.size(), ranks));
+      throw TooFewHostsError("{}:1: places {} ranks, fewer than the {} of the run", last_line(),
+                             rows_.size(), ranks);
     }
     rows_.resize(ranks);
     std::unordered_map<std::string, std::vector<HostIndex>> by_name;

@@ -122,13 +122,13 @@ double figure(double (*read)(const std::string&, int, const std::string&, const 
 void require_readable(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    throw InputError(fmt::format("{}: is no file; name a platform XML", path));
+    throw InputError("{}: is no file; name a platform XML", path);
   }
   if (stat(path.c_str(), &status) != 0) {
     throw InputError(
-        fmt::format("{}: cannot be read: there is no such file; check the path, or "
-                    "take a name of 'thinwire list platforms'",
-                    path));
+        "{}: cannot be read: there is no such file; check the path, or take a name of 'thinwire "
+        "list platforms'",
+        path);
   }
   if (!std::ifstream(path)) refuse_unreadable(path);
 }
@@ -147,13 +147,11 @@ class SimGridsFile {
     }
     memory_ = memfd_create("platform", MFD_CLOEXEC);
     if (memory_ < 0 || !write_all(memory_, text)) {
-      throw SimulationError(fmt::format("{}: there is no memory for it", path_));
+      throw SimulationError("{}: there is no memory for it", path_);
     }
   }
   SimGridsFile(const SimGridsFile&) = delete;
   SimGridsFile& operator=(const SimGridsFile&) = delete;
-  SimGridsFile(SimGridsFile&&) = delete;
-  SimGridsFile& operator=(SimGridsFile&&) = delete;
   ~SimGridsFile() {
     if (memory_ >= 0) close(memory_);
   }
@@ -220,7 +218,7 @@ void Platform::Loaded::load(const Platform::Loading& loading) {
     if (loading.own_paths && xml.fat_trees == 1) cables.emplace();
     engine->load_platform(file.path());
     if (engine->get_netzone_root() == nullptr) {
-      throw InputError(fmt::format("{}: holds no zone and no cluster", path));
+      throw InputError("{}: holds no zone and no cluster", path);
     }
     if (cables) cables->make_rest();
     if (!xml.topology.empty()) {
@@ -238,7 +236,7 @@ void Platform::Loaded::load(const Platform::Loading& loading) {
   } catch (const InputError&) {
     throw;
   } catch (const std::exception& error) {
-    throw InputError(fmt::format("{}: {}", path, file.named(one_line(error.what()))));
+    throw InputError("{}: {}", path, file.named(one_line(error.what())));
   }
   list_hosts();
   list_links();
@@ -252,9 +250,8 @@ ReducingSwitch Platform::Loaded::figures_of(const std::string& key,
   const double latency = figure(xbt_parse_get_time, path, figures.substr(space));
   if (!(bandwidth > 0) || !(latency >= 0)) {
     throw InputError(
-        fmt::format("{}: property {}: '{}' is not valid; expected 'BANDWIDTH LATENCY', as in "
-                    "'5.25GBps 100ns'",
-                    path, key, figures));
+        "{}: property {}: '{}' is not valid; expected 'BANDWIDTH LATENCY', as in '5.25GBps 100ns'",
+        path, key, figures);
   }
   return {.bandwidth = bandwidth, .latency = Seconds(latency)};
 }
@@ -262,8 +259,8 @@ ReducingSwitch Platform::Loaded::figures_of(const std::string& key,
 void Platform::Loaded::read_reducing(const std::string& key, const std::string& figures) {
   const std::string level = key.substr(kReducingProperty.size());
   if (level != "node" && level != "network") {
-    throw InputError(fmt::format("{}: unknown property '{}'; known are {}node and {}network", path,
-                                 key, kReducingProperty, kReducingProperty));
+    throw InputError("{}: unknown property '{}'; known are {}node and {}network", path, key,
+                     kReducingProperty, kReducingProperty);
   }
   (level == "node" ? switches.node : switches.network) = figures_of(key, figures);
 }
@@ -286,7 +283,7 @@ void Platform::Loaded::tune(const std::string& key, const std::string& figures,
     found = true;
   }
   if (!found) {
-    throw InputError(fmt::format("{}: property {}: no link has a name that starts so", path, key));
+    throw InputError("{}: property {}: no link has a name that starts so", path, key);
   }
 }
 
@@ -320,15 +317,12 @@ void Platform::Loaded::read_zone_properties(const AllLinks& all_links) {
     } else if (key == kGapProperty) {
       message_gap = Seconds(figure(xbt_parse_get_time, path, value));
       if (!(message_gap >= Seconds(0))) {
-        throw InputError(
-            fmt::format("{}: property {}: '{}' is not valid; expected a time, as in "
-                        "'2us'",
-                        path, key, value));
+        throw InputError("{}: property {}: '{}' is not valid; expected a time, as in '2us'", path,
+                         key, value);
       }
     } else if (key.starts_with(kOurs) && key != kNodeProperty && key != kTopologyProperty) {
-      throw InputError(
-          fmt::format("{}: unknown property '{}'; known are {}, {}, {}LEVEL and {}PREFIX", path,
-                      key, kGapProperty, kTopologyProperty, kReducingProperty, kLinkProperty));
+      throw InputError("{}: unknown property '{}'; known are {}, {}, {}LEVEL and {}PREFIX", path,
+                       key, kGapProperty, kTopologyProperty, kReducingProperty, kLinkProperty);
     }
   }
   for (const sg4::NetZone* child : root->get_children()) refuse_zone_properties(*child);
@@ -338,8 +332,8 @@ void Platform::Loaded::read_zone_properties(const AllLinks& all_links) {
 void Platform::Loaded::refuse_zone_properties(const sg4::NetZone& zone) const {
   for (const auto& [key, value] : *zone.get_properties()) {
     if (!key.starts_with(kOurs) || key == kNodeProperty) continue;
-    throw InputError(fmt::format("{}: zone {}: property '{}' is read on the outermost zone alone",
-                                 path, zone.get_name(), key));
+    throw InputError("{}: zone {}: property '{}' is read on the outermost zone alone", path,
+                     zone.get_name(), key);
   }
   for (const sg4::NetZone* child : zone.get_children()) refuse_zone_properties(*child);
 }
@@ -383,10 +377,10 @@ void Platform::Loaded::list_links() {
     const double bandwidth = own != nullptr ? own->bandwidth : link->get_bandwidth();
     const double latency = own != nullptr ? own->latency : link->get_latency();
     if (!(bandwidth <= kMostFigure) || !(latency <= kMostFigure)) {
-      throw InputError(fmt::format(
+      throw InputError(
           "{}: link {}: {:g} bytes a second and a latency of {:g} s are not valid; the most is "
           "{:g}",
-          path, name, bandwidth, latency, kMostFigure));
+          path, name, bandwidth, latency, kMostFigure);
     }
     in_order.push_back(own != nullptr ? held_by_routes(*own) : link->get_impl());
     links.push_back({.name = own != nullptr ? std::move(own->name) : std::string(name),
@@ -418,8 +412,7 @@ void Platform::Loaded::route(HostIndex from, HostIndex to, std::vector<LinkIndex
     sum = 0;
   }
   if (passed.empty() && from != to && !(sum > 0)) {
-    throw InputError(
-        fmt::format("{}: there is no route from {} to {}", path, hosts[from].name, hosts[to].name));
+    throw InputError("{}: there is no route from {} to {}", path, hosts[from].name, hosts[to].name);
   }
   if (latency != nullptr) *latency = Seconds(sum);
   into.clear();

@@ -83,8 +83,6 @@ class Platform {
   explicit Platform(const std::string& path);
   Platform(const Platform&) = delete;
   Platform& operator=(const Platform&) = delete;
-  Platform(Platform&&) = delete;
-  Platform& operator=(Platform&&) = delete;
   ~Platform();
 
   [[nodiscard]] const std::string& path() const;

@@ -309,16 +309,16 @@ class Reader {
     const std::string_view text = text_;
     if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff") ||
         text.find('\0') != std::string_view::npos) {
-      throw InputError(fmt::format(
+      throw InputError(
           "{0}: is no text of 8 bits, which SimGrid reads; convert it to UTF-8, as in 'iconv -f "
           "UTF-16 -t UTF-8 {0}'",
-          path_));
+          path_);
     }
     if (without_byte_order_mark(text).size() != text.size()) {
-      throw InputError(fmt::format(
+      throw InputError(
           "{0}: begins with a byte order mark, which SimGrid does not read; remove the first three "
           "bytes, as in 'tail -c +4 {0}'",
-          path_));
+          path_);
     }
   }
 
@@ -352,10 +352,10 @@ class Reader {
     }
     const std::string_view rest = std::string_view(text_).substr(begin);
     const bool odd = rest.find("--->") != std::string_view::npos;
-    throw InputError(fmt::format(
+    throw InputError(
         "{}:{}: the comment has no end{}", path_,
         1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(begin), '\n'),
-        odd ? ": SimGrid takes hyphens in pairs, and does not see '-->' in '--->'" : ""));
+        odd ? ": SimGrid takes hyphens in pairs, and does not see '-->' in '--->'" : "");
   }
 
   void blank(std::size_t begin, std::size_t end) {
@@ -381,7 +381,7 @@ class Reader {
   }
 
   [[noreturn]] void refuse(const std::string& why) const {
-    throw InputError(fmt::format("{}:{}: {}", path_, XML_GetCurrentLineNumber(parser_.get()), why));
+    throw InputError("{}:{}: {}", path_, XML_GetCurrentLineNumber(parser_.get()), why);
   }
 
   void check_element(const std::string& name) const {

@@ -58,8 +58,8 @@ CompactRoute RouteMaker::compact_route(SiteIndex from, SiteIndex to) {
     if (route.down != CompactRoute::kNoPort) rest = rest.first(rest.size() - 1);
   }
   if (rest.size() > kMostHops) {
-    throw InputError(fmt::format("{}: the route from {} to {} has more than {} links",
-                                 platform_.path(), name_of(from), name_of(to), kMostHops));
+    throw InputError("{}: the route from {} to {} has more than {} links", platform_.path(),
+                     name_of(from), name_of(to), kMostHops);
   }
   route.head = pool_.place_of(rest.first(first_half(rest.size())));
   route.tail = pool_.place_of(rest.subspan(first_half(rest.size())));
@@ -86,9 +86,8 @@ std::uint16_t RouteMaker::kind_index(const RouteKind& kind) {
                                                       static_cast<std::uint16_t>(kinds_.size()));
   if (is_new) {
     if (kinds_.size() == kMostKinds) {
-      throw InputError(
-          fmt::format("{}: its routes have more than {} different pairs of bandwidth and latency",
-                      platform_.path(), kMostKinds));
+      throw InputError("{}: its routes have more than {} different pairs of bandwidth and latency",
+                       platform_.path(), kMostKinds);
     }
     kinds_.push_back(kind);
   }

@@ -19,8 +19,6 @@ class ShortestPaths {
   ShortestPaths();
   ShortestPaths(const ShortestPaths&) = delete;
   ShortestPaths& operator=(const ShortestPaths&) = delete;
-  ShortestPaths(ShortestPaths&&) = delete;
-  ShortestPaths& operator=(ShortestPaths&&) = delete;
   ~ShortestPaths();
 
   /// Moves the hosts and routers of each Dijkstra zone into a zone of ours. Zones that have zones in

@@ -400,7 +400,7 @@ const std::vector<Wiring>& all_wirings() {
 }
 
 [[noreturn]] void refuse_topology(const std::string& path, const std::string& why) {
-  throw InputError(fmt::format("{}: property thinwire.topology: {}", path, why));
+  throw InputError("{}: property thinwire.topology: {}", path, why);
 }
 
 const Wiring& wiring_named(const std::string& path, const std::string& name) {
@@ -501,9 +501,9 @@ Wired wire(sg4::Engine& engine, const std::string& path, const std::string& topo
     cables += count;
     if (count > 0 && !properties.contains("thinwire.link." + kind)) {
       throw InputError(
-          fmt::format("{}: property thinwire.link.{} is missing: bandwidth and latency "
-                      "of the links {}, as in '5.25GBps 100ns'",
-                      path, kind, kind));
+          "{}: property thinwire.link.{} is missing: bandwidth and latency of the links {}, as in "
+          "'5.25GBps 100ns'",
+          path, kind, kind);
     }
   }
   if (cables > kMostWiredCables) {

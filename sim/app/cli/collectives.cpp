@@ -52,16 +52,16 @@ void CollectiveSchemes::set(const std::string& key_and_scheme) {
   const auto place = std::ranges::find(known, key) - known.begin();
   if (equals == std::string::npos || static_cast<std::size_t>(place) == known.size()) {
     throw InputError(
-        fmt::format("--collective: '{}' is not valid; expected COLLECTIVE=SCHEME, of {}, as in "
-                    "allreduce=nccl_ring{}",
-                    key_and_scheme, fmt::join(known, ", "), did_you_mean(key, known)));
+        "--collective: '{}' is not valid; expected COLLECTIVE=SCHEME, of {}, as in "
+        "allreduce=nccl_ring{}",
+        key_and_scheme, fmt::join(known, ", "), did_you_mean(key, known));
   }
   const KindOfSchemes& one = kOfSchemes.at(static_cast<std::size_t>(place));
   const std::string name = key_and_scheme.substr(equals + 1);
   const algorithms::SchemeInfo scheme = algorithms::find_scheme(name);
   if (scheme.collective_kind != one.collective || !scheme.dense) {
-    throw InputError(fmt::format(
-        "--collective: {} is no dense {}; 'thinwire list schemes' has those", name, key));
+    throw InputError("--collective: {} is no dense {}; 'thinwire list schemes' has those", name,
+                     key);
   }
   schemes_[one.kind] = name;
 }

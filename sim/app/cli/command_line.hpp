@@ -23,7 +23,7 @@ namespace thinwire::cli {
 using Target =
     std::variant<std::string*, int*, std::int64_t*, std::uint64_t*, double*, std::optional<int>*,
                  std::optional<std::int64_t>*, std::optional<double>*, std::vector<std::string>*,
-                 std::vector<double>*, std::function<void(const std::string&)>>;
+                 std::vector<int>*, std::vector<double>*, std::function<void(const std::string&)>>;
 
 /// The description of an option or a positional argument for --help, completion and the man page.
 struct OptionInfo {
@@ -133,8 +133,6 @@ class CommandLine {
   CommandLine(const std::string& name, const std::string& description, const std::string& version);
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
-  CommandLine(CommandLine&&) = delete;
-  CommandLine& operator=(CommandLine&&) = delete;
   ~CommandLine();
 
   [[nodiscard]] Command& root() { return root_; }

@@ -101,8 +101,8 @@ int print_against_baseline(const CompareFlags& flags, double tolerance) {
     return record.at("change") == "new" || record.at("change") == "missing";
   });
   if (without == std::ssize(records)) {
-    throw InputError(fmt::format("--baseline: {} has no point of {}",
-                                 fmt::join(flags.baseline, ", "), fmt::join(flags.results, ", ")));
+    throw InputError("--baseline: {} has no point of {}", fmt::join(flags.baseline, ", "),
+                     fmt::join(flags.results, ", "));
   }
   if (!flags.sort_by.empty()) {
     report::check_column("--sort-by", flags.sort_by, report::columns_of(records));
@@ -126,8 +126,7 @@ int run(const CompareFlags& flags) {
   if (flags.beside_measured) return print_beside_measured(flags);
   const double tolerance = flags.tolerance.value_or(kExactTolerance);
   if (!(tolerance >= 0)) {
-    throw InputError(
-        fmt::format("--tolerance: {} is not valid; expected a number from 0", tolerance));
+    throw InputError("--tolerance: {} is not valid; expected a number from 0", tolerance);
   }
   if (!flags.baseline.empty()) return print_against_baseline(flags, tolerance);
   std::vector<Result> results;

@@ -35,8 +35,8 @@ int run(const ExportFlags& flags) {
   }
   const std::vector<plan::Point> points = points_of(flags.config, flags.given, flags.settings);
   if (points.size() > 1) {
-    throw InputError(fmt::format(
-        "{} points: one schedule is that of one point; give each flag one value", points.size()));
+    throw InputError("{} points: one schedule is that of one point; give each flag one value",
+                     points.size());
   }
   prepare_for_packets(points, flags.config);
   const plan::Point& point = points.front();

@@ -19,7 +19,7 @@ struct MergeFlags {
 int run(const MergeFlags& flags) {
   const results::UniqueRows unique = run::merge_rows(flags.results);
   const std::vector<results::Row>& rows = unique.rows;
-  if (rows.empty()) throw InputError(fmt::format("{}: holds no results", flags.results.front()));
+  if (rows.empty()) throw InputError("{}: holds no results", flags.results.front());
   if (flags.output.empty()) {
     fmt::print("{}", results::lines_of(rows));
   } else {

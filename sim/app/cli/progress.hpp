@@ -14,8 +14,6 @@ class ProgressDisplay {
   ProgressDisplay();
   ProgressDisplay(const ProgressDisplay&) = delete;
   ProgressDisplay& operator=(const ProgressDisplay&) = delete;
-  ProgressDisplay(ProgressDisplay&&) = delete;
-  ProgressDisplay& operator=(ProgressDisplay&&) = delete;
   ~ProgressDisplay();  // erases the bar
 
   void show(const run::SweepProgress& progress);

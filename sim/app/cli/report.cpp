@@ -93,8 +93,7 @@ void for_each_record(const std::string& path,
 void require_keys(const Json& record, const std::string& at, const char* command,
                   const std::vector<const char*>& texts, const std::vector<const char*>& numbers) {
   const auto refuse_without = [&](const char* key) {
-    throw InputError(
-        fmt::format("{}: not a line of 'thinwire {} --format jsonl': no {}", at, command, key));
+    throw InputError("{}: not a line of 'thinwire {} --format jsonl': no {}", at, command, key);
   };
   for (const char* key : texts) {
     const bool there = record.is_object() && record.contains(key) && record.at(key).is_string();
@@ -163,7 +162,7 @@ void select(Read& read, const std::vector<std::string>& where) {
       if (std::ranges::none_of(*records, has_column)) continue;
       known = true;
       std::erase_if(*records, [&](const Json& record) { return !condition.holds(record); });
-      if (records->empty()) throw InputError(fmt::format("--where: no result has {}", text));
+      if (records->empty()) throw InputError("--where: no result has {}", text);
     }
     const bool of_rows = std::ranges::any_of(read.rows, [&](const results::Row& row) {
       return has_column(report::record_of(row, compare(row, kExactTolerance)));
@@ -186,9 +185,8 @@ void check_name_of_format(const std::string& output, const std::string& format,
     return;
   }
   if (named.empty() || named == format) return;
-  throw InputError(
-      fmt::format("{}: the name says {}, and --format {}; leave one out or make them agree", output,
-                  named, format));
+  throw InputError("{}: the name says {}, and --format {}; leave one out or make them agree",
+                   output, named, format);
 }
 
 /// A length in pixels of 1/96 inch, from "640", "85mm", "8.5cm", "3.4in" or "9pt"; 0 for an empty
@@ -206,10 +204,10 @@ double pixels_of(const std::string& flag, const std::string& text, double least,
   }
   const std::optional<double> value = parse_number<double>(number);
   if (!value || !(*value * unit >= least && *value * unit <= most)) {
-    throw InputError(fmt::format(
+    throw InputError(
         "{}: '{}' is not valid; expected {:.4g} to {:.4g} pixels, or a length with a unit: 85mm, "
         "8.5cm, 3.4in, 9pt",
-        flag, excerpt(text), least, most));
+        flag, excerpt(text), least, most);
   }
   return *value * unit;
 }
@@ -239,9 +237,9 @@ std::string format_of(const ReportFlags& flags) {
         "--figure: a page has all figures; a name that ends in .svg, .png, .pdf or .py has one");
   }
   if (format != "html" && flags.figure.empty()) {
-    throw InputError(fmt::format("{}: which figure? --figure {}",
-                                 flags.format.empty() ? flags.output : "--format " + format,
-                                 fmt::join(report::figure_names(), "|")));
+    throw InputError("{}: which figure? --figure {}",
+                     flags.format.empty() ? flags.output : "--format " + format,
+                     fmt::join(report::figure_names(), "|"));
   }
   return format;
 }
@@ -265,7 +263,7 @@ int run(const ReportFlags& flags) {
   const bool records = !read.validation.empty() &&
                        (page || flags.figure == "measured" || flags.figure == "accuracy");
   if (read.rows.empty() && !records && (read.claims.empty() || !page)) {
-    throw InputError(fmt::format("report: no results in {}", fmt::join(flags.results, ", ")));
+    throw InputError("report: no results in {}", fmt::join(flags.results, ", "));
   }
   for (const std::string& path : read.empty) say("{}: holds no results", path);
   report::Report report{.title = flags.style.title,
@@ -283,9 +281,9 @@ int run(const ReportFlags& flags) {
                                       {"--font-size", &flags.font_size}}) {
       if (value->empty()) continue;
       throw InputError(
-          fmt::format("{}: a page has the size and the fonts of its window; a single figure "
-                      "(--figure) takes it",
-                      flag));
+          "{}: a page has the size and the fonts of its window; a single figure (--figure) takes "
+          "it",
+          flag);
     }
     write_out(flags.output, report::report_page(report));
     return 0;

@@ -31,9 +31,9 @@ double bytes_of(const std::string& text, const std::string& flag) {
   }
   const auto bytes = parse_quantity(word, "bytes");
   if (!bytes || !(*bytes >= kBytesOfComponent) || !(*bytes <= kMostBytes)) {
-    throw InputError(fmt::format(
+    throw InputError(
         "{}: '{}' is not valid; expected a size from 4 bytes, as in 8, 64K (of 1024) or 1G", flag,
-        excerpt(text)));
+        excerpt(text));
   }
   return *bytes;
 }
@@ -41,8 +41,8 @@ double bytes_of(const std::string& text, const std::string& flag) {
 double factor_of(const std::string& text, const std::string& flag) {
   const auto factor = parse_number<double>(text);
   if (factor && *factor > 1 && std::isfinite(*factor)) return *factor;
-  throw InputError(fmt::format("{}: '{}' is not valid; expected a factor above 1, as in 2", flag,
-                               excerpt(text)));
+  throw InputError("{}: '{}' is not valid; expected a factor above 1, as in 2", flag,
+                   excerpt(text));
 }
 
 Json in_components(const std::vector<double>& sizes) {
@@ -56,13 +56,12 @@ Json in_components(const std::vector<double>& sizes) {
 
 std::vector<double> range_of(double least, double most, double factor, const std::string& flag) {
   if (most < least) {
-    throw InputError(fmt::format("{}: the largest size is below the smallest", flag));
+    throw InputError("{}: the largest size is below the smallest", flag);
   }
   constexpr double kMostSizes = 10'000;
   const double count = std::log(most / least) / std::log(factor);
   if (count > kMostSizes) {
-    throw InputError(
-        fmt::format("{}: {:.0f} sizes are too many; take a larger factor", flag, count));
+    throw InputError("{}: {:.0f} sizes are too many; take a larger factor", flag, count);
   }
   std::vector<double> sizes;
   for (double size = least; size <= most; size *= factor) sizes.push_back(size);
@@ -107,9 +106,8 @@ Json components_of(const SizeFlags& flags) {
     return in_components(sizes);
   }
   if (range.size() > 3) {
-    throw InputError(
-        fmt::format("--sizes: '{}' is not valid; expected LEAST:MOST:FACTOR, as in 1K:1G:2",
-                    excerpt(flags.sizes)));
+    throw InputError("--sizes: '{}' is not valid; expected LEAST:MOST:FACTOR, as in 1K:1G:2",
+                     excerpt(flags.sizes));
   }
   const double factor = range.size() == 3 ? factor_of(range[2], "--sizes") : 2;
   return in_components(

@@ -39,13 +39,13 @@ run::TimelineSettings settings_of(const TimelineFlags& flags, int ranks) {
     auto last =
         dash == std::string::npos ? first : whole_number(std::string_view(part).substr(dash + 1));
     if (!first || !last || *last < *first) {
-      throw InputError(fmt::format(
-          "--timeline-ranks: '{}' is not valid; expected ranks as in 0-7,100,last", excerpt(part)));
+      throw InputError("--timeline-ranks: '{}' is not valid; expected ranks as in 0-7,100,last",
+                       excerpt(part));
     }
     if (!flags.ranks_given) last = std::min(*last, ranks - 1);
     if (*last >= ranks) {
-      throw InputError(fmt::format("--timeline-ranks: there is no rank {}; ranks are 0 to {}",
-                                   *last, ranks - 1));
+      throw InputError("--timeline-ranks: there is no rank {}; ranks are 0 to {}", *last,
+                       ranks - 1);
     }
     for (int rank = *first; rank <= *last; ++rank) settings.ranks.emplace_back(rank);
   }
@@ -69,7 +69,7 @@ run::TimelineWish timeline_wish(const TimelineFlags& flags, const plan::Point& p
     const report::TimelineText trace = report::to_trace_events(timeline, about(point));
     const std::string why = try_write_text(flags.file, trace.text);
     if (!why.empty()) {
-      throw SimulationError(fmt::format("{}: cannot be written to: {}", flags.file, why));
+      throw SimulationError("{}: cannot be written to: {}", flags.file, why);
     }
     std::string told = fmt::format("{} ranks, {} messages, {} events", timeline.shown().size(),
                                    timeline.messages().size(), trace.events);

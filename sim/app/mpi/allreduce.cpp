@@ -28,15 +28,15 @@ namespace {
 algorithms::SchemeInfo scheme_of(const AllreduceSettings& settings, int ranks) {
   algorithms::SchemeInfo info = algorithms::find_scheme(settings.scheme);
   if (info.collective_kind != algorithms::Collective::allreduce) {
-    throw InputError(fmt::format("'{}' is of the collective {}, and no allreduce", info.name,
-                                 name_of(info.collective_kind)));
+    throw InputError("'{}' is of the collective {}, and no allreduce", info.name,
+                     name_of(info.collective_kind));
   }
   if (settings.components < 1 || settings.components > std::int64_t{UINT32_MAX}) {
-    throw InputError(fmt::format("{} components: there must be 1 to {}", settings.components,
-                                 std::int64_t{UINT32_MAX}));
+    throw InputError("{} components: there must be 1 to {}", settings.components,
+                     std::int64_t{UINT32_MAX});
   }
   if (!(settings.density >= 0 && settings.density <= 1)) {
-    throw InputError(fmt::format("density {} is not between 0 and 1", settings.density));
+    throw InputError("density {} is not between 0 and 1", settings.density);
   }
   if (const auto reason = info.restriction(ranks, settings.components)) throw InputError(*reason);
   return info;
@@ -92,8 +92,6 @@ class FiniteEverywhere {
   FiniteEverywhere() = default;
   FiniteEverywhere(const FiniteEverywhere&) = delete;
   FiniteEverywhere& operator=(const FiniteEverywhere&) = delete;
-  FiniteEverywhere(FiniteEverywhere&&) = delete;
-  FiniteEverywhere& operator=(FiniteEverywhere&&) = delete;
   ~FiniteEverywhere() {
     // A sum has failed, and MPI may still write to the answer.
     if (vote_ && vote_->request != MPI_REQUEST_NULL) static_cast<void>(vote_.release());
@@ -145,8 +143,8 @@ class Allreduce::State {
   void start(std::span<const float> gradient) {
     require_idle();
     if (std::cmp_not_equal(gradient.size(), setup_.space.components)) {
-      throw InputError(fmt::format("a gradient of {} components, and {} were announced",
-                                   gradient.size(), setup_.space.components));
+      throw InputError("a gradient of {} components, and {} were announced", gradient.size(),
+                       setup_.space.components);
     }
     running_ = true;
     ++iteration_;
@@ -192,8 +190,8 @@ class Allreduce::State {
   void restore(std::span<const float> residual) {
     require_idle();
     if (residual.size() != residual_.size()) {
-      throw InputError(fmt::format("a residual of {} components, and this allreduce keeps {}",
-                                   residual.size(), residual_.size()));
+      throw InputError("a residual of {} components, and this allreduce keeps {}", residual.size(),
+                       residual_.size());
     }
     if (!is_finite(residual)) throw InputError("a residual has a value that is not finite");
     std::ranges::copy(residual, residual_.begin());
@@ -234,15 +232,15 @@ class Allreduce::State {
     const std::vector<std::string> texts = network_.gather(text);
     for (std::size_t rank = 0; rank < texts.size(); ++rank) {
       if (!complaints[rank].empty()) {
-        throw InputError(fmt::format("process {}: {}", rank, complaints[rank]));
+        throw InputError("process {}: {}", rank, complaints[rank]);
       }
     }
     for (std::size_t rank = 1; rank < texts.size(); ++rank) {
       if (texts[rank] == texts[0]) continue;
       const auto [one, other] = difference(texts[0], texts[rank]);
-      throw InputError(fmt::format(
+      throw InputError(
           "process 0 has {} and process {} has {}; all processes give the same settings", one, rank,
-          other));
+          other);
     }
   }
 
@@ -338,8 +336,8 @@ void Allreduce::restore(std::span<const float> residual) { state_->restore(resid
 void add_to(std::span<float> vector, const Stream& sum, float factor) {
   const auto require = [&](std::size_t components) {
     if (components <= vector.size()) return;
-    throw InputError(fmt::format("a sum of at least {} components is added to a vector of {}",
-                                 components, vector.size()));
+    throw InputError("a sum of at least {} components is added to a vector of {}", components,
+                     vector.size());
   };
   if (const auto* sparse = std::get_if<SparseVector>(&sum)) {
     if (!sparse->entries().empty()) {

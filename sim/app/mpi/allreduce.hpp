@@ -49,8 +49,6 @@ class Allreduce {
   Allreduce(MPI_Comm comm, const AllreduceSettings& settings);
   Allreduce(const Allreduce&) = delete;
   Allreduce& operator=(const Allreduce&) = delete;
-  Allreduce(Allreduce&&) = delete;
-  Allreduce& operator=(Allreduce&&) = delete;
   ~Allreduce();
 
   /// Sums the gradients of all processes, of `components` floats each. Returns the sum, dense or

@@ -138,7 +138,7 @@ std::optional<networks::FewRanks> few_ranks_of(const Point& point) {
 void check_approximation(const Point& point, const std::string& origin) {
   if (point.approximate == 0) return;
   const auto refuse = [&](const std::string& why) {
-    throw InputError(fmt::format("{}: /approximate: {}", origin, why));
+    throw InputError("{}: /approximate: {}", origin, why);
   };
   if (point.approximates_chunks) {
     check_chunks(point, refuse);
@@ -159,8 +159,7 @@ void check_whole_nodes(const Point& point, const algorithms::Options& options, i
           : fmt::format(
                 "take {} nodes or more that divide {} ranks, so a multiple of {} from {} on",
                 kLeastNodes, point.ranks, node, kLeastNodes * node);
-  throw InputError(
-      fmt::format("/approximate: {} adds parts in nodes of {} ranks: {}", scheme.name, node, why));
+  throw InputError("/approximate: {} adds parts in nodes of {} ranks: {}", scheme.name, node, why);
 }
 
 bool represents_unequal_parts(const Point& point) {

@@ -201,8 +201,8 @@ void set_by_path(Json& target, const std::string& path, const Json& value) {
   std::size_t begin = 0;
   const auto below = [&](const std::string& key) -> Json& {
     if (!node->is_object() && !node->is_null()) {
-      throw InputError(fmt::format("{}: '{}' is no object, so it has no '{}'", path,
-                                   path.substr(0, begin == 0 ? 0 : begin - 1), key));
+      throw InputError("{}: '{}' is no object, so it has no '{}'", path,
+                       path.substr(0, begin == 0 ? 0 : begin - 1), key);
     }
     return (*node)[key];
   };

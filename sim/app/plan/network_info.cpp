@@ -52,8 +52,7 @@ const std::vector<NetworkInfo>& all_networks() {
 const NetworkInfo& find_network(std::string_view name) {
   const auto found = std::ranges::find(all_networks(), name, &NetworkInfo::name);
   if (found != all_networks().end()) return *found;
-  throw InputError(
-      fmt::format("unknown network '{}'{}", excerpt(name), did_you_mean(name, names_of({}))));
+  throw InputError("unknown network '{}'{}", excerpt(name), did_you_mean(name, names_of({})));
 }
 
 }  // namespace thinwire::plan

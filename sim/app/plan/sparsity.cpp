@@ -55,16 +55,15 @@ void check_tensors(Point& point, bool automatic, const std::string& origin) {
   if (point.tensors.empty()) return;
   const auto total = checked_sum(point.tensors);
   if (total != point.space.components) {
-    throw InputError(fmt::format("{}: /tensors: they have {} components together, but there are {}",
-                                 origin, total ? std::to_string(*total) : "more than 2^63",
-                                 point.space.components));
+    throw InputError("{}: /tensors: they have {} components together, but there are {}", origin,
+                     total ? std::to_string(*total) : "more than 2^63", point.space.components);
   }
   std::int64_t& granule = point.space.granule;
   for (std::size_t i = 0; i + 1 < point.tensors.size(); ++i) {
     if (automatic) granule = std::gcd(granule, point.tensors[i]);
     if (point.tensors[i] % granule != 0) {
-      throw InputError(fmt::format("{}: /granule: {} does not divide tensor {} of {} components",
-                                   origin, granule, i, point.tensors[i]));
+      throw InputError("{}: /granule: {} does not divide tensor {} of {} components", origin,
+                       granule, i, point.tensors[i]);
     }
   }
 }
@@ -77,24 +76,23 @@ void set_granule(Point& point, const Request& request) {
   if (point.input.statistical) {
     point.space.granule = granule_of_coordinates(point);
     if (given != nullptr && *given != point.space.granule) {
-      throw InputError(
-          fmt::format("{}: /granule: statistical values need no granules; leave it out", where));
+      throw InputError("{}: /granule: statistical values need no granules; leave it out", where);
     }
   } else if (!automatic) {
     point.space.granule = given->get<std::int64_t>();
     if (point.space.granule > point.space.components) {
-      throw InputError(fmt::format("{}: /granule: {} is more than the {} components that there are",
-                                   where, point.space.granule, point.space.components));
+      throw InputError("{}: /granule: {} is more than the {} components that there are", where,
+                       point.space.granule, point.space.components);
     }
   } else {
     point.space.granule = point.input.trace.empty() ? automatic_granule(point) : 1;
   }
   check_tensors(point, automatic, where);
   if (point.space.coordinates() > static_cast<std::int64_t>(UINT32_MAX)) {
-    throw InputError(fmt::format(
+    throw InputError(
         "{}: /granule: {} components need a granule of {} at least{}", where,
         point.space.components, granule_of_coordinates(point),
-        automatic && !point.tensors.empty() ? ", and none of that size divides all tensors" : ""));
+        automatic && !point.tensors.empty() ? ", and none of that size divides all tensors" : "");
   }
 }
 
@@ -114,17 +112,17 @@ Sparsity set_sparsity(Point& point, const Request& request, double density) {
     density = static_cast<double>(point.k) / n;
   }
   if (point.k > point.space.components) {
-    throw InputError(fmt::format("{}: /k: {} is more than the {} components that there are",
-                                 request.where(), point.k, point.space.components));
+    throw InputError("{}: /k: {} is more than the {} components that there are", request.where(),
+                     point.k, point.space.components);
   }
   set_granule(point, request);
   const std::int64_t asked = point.k;
   point.k -= point.k % point.space.granule;
   if (point.k == 0 && asked > 0 && !point.scheme->dense && request.has("k")) {
-    throw InputError(fmt::format(
+    throw InputError(
         "{}: /k: {} are fewer than the {} components of a carried coordinate; give {} or more, or "
         "fewer components, or a smaller 'granule' where one is given",
-        request.where(), asked, point.space.granule, point.space.granule));
+        request.where(), asked, point.space.granule, point.space.granule);
   }
   return {.k = point.k, .density = density, .asked = asked};
 }

@@ -24,9 +24,9 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void complain_unwritable(const fs::path& path, const std::string& why) {
   throw InputError(
-      fmt::format("{}: cannot be written: {}; work in another folder, or give another place with "
-                  "-o where there is one",
-                  path.string(), why));
+      "{}: cannot be written: {}; work in another folder, or give another place with -o where "
+      "there is one",
+      path.string(), why);
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ bool for_each_json_line(const std::string& text, const std::string& path,
     } catch (const Json::parse_error&) {
       const bool begins_so = line.starts_with(begin) || begin.starts_with(line);
       if (end == all.size() && begins_so) return false;  // a line without its end
-      throw InputError(fmt::format("{}: not JSON; results are one JSON object a line", at));
+      throw InputError("{}: not JSON; results are one JSON object a line", at);
     }
     take(json, at);
   }
@@ -67,7 +67,7 @@ LinesFile::LinesFile(const std::string& path,
     complain_unwritable(path_, fmt::format("its folder cannot be made: {}", failed.message()));
   }
   if (!path_.has_filename() || (fs::exists(path_, failed) && !fs::is_regular_file(path_, failed))) {
-    throw InputError(fmt::format("{}: is no regular file; name one for the results", path));
+    throw InputError("{}: is no regular file; name one for the results", path);
   }
   try {
     open_and_lock();
@@ -96,9 +96,9 @@ void LinesFile::open_and_lock() {
       if (errno != EACCES && errno != EAGAIN) return;  // a file system without locks
       fcntl(file_, F_GETLK, &lock);
       throw InputError(
-          fmt::format("{}: another command is writing it (process {}); wait for it, work in "
-                      "another folder, or give another place with -o where there is one",
-                      path_.string(), lock.l_pid));
+          "{}: another command is writing it (process {}); wait for it, work in another folder, or "
+          "give another place with -o where there is one",
+          path_.string(), lock.l_pid);
     }
     if (is_in_place()) return;
     close(file_);  // its writer put another file in its place in between
@@ -115,15 +115,15 @@ bool LinesFile::is_in_place() const {
 void LinesFile::check_in_place() const {
   if (is_in_place()) return;
   throw SimulationError(
-      fmt::format("{}: was deleted or replaced by another file while results were written to it; "
-                  "the same command goes on with what is there now",
-                  path_.string()));
+      "{}: was deleted or replaced by another file while results were written to it; the same "
+      "command goes on with what is there now",
+      path_.string());
 }
 
 void LinesFile::throw_interrupted(std::size_t done, std::size_t all, const char* what) const {
   check_in_place();
-  throw InterruptedError(fmt::format(
-      "interrupted; {} of {} {} are in {}, and the same command goes on", done, all, what, path()));
+  throw InterruptedError("interrupted; {} of {} {} are in {}, and the same command goes on", done,
+                         all, what, path());
 }
 
 void LinesFile::read_back(const std::function<void(const std::string& text)>& check) {
@@ -158,16 +158,16 @@ void LinesFile::append(std::string_view lines) {
   if (write_all(file_, lines)) return;
   const std::string why = std::strerror(errno);
   const bool whole = ftruncate(file_, end) == 0;
-  throw SimulationError(fmt::format("{}: cannot be written any more: {}{}", path_.string(), why,
-                                    whole ? "" : "; its last line is not complete"));
+  throw SimulationError("{}: cannot be written any more: {}{}", path_.string(), why,
+                        whole ? "" : "; its last line is not complete");
 }
 
 void LinesFile::replace(std::string_view text) {
   check_in_place();
   const std::string why = try_write_text(path_, text);
   if (!why.empty()) {
-    throw SimulationError(
-        fmt::format("{}: holds all results, but cannot be put in order: {}", path_.string(), why));
+    throw SimulationError("{}: holds all results, but cannot be put in order: {}", path_.string(),
+                          why);
   }
   close(file_);
   file_ = -1;

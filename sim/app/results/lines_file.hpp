@@ -21,8 +21,6 @@ class LinesFile {
   LinesFile(const std::string& path, const std::function<void(const std::string& text)>& check);
   LinesFile(const LinesFile&) = delete;
   LinesFile& operator=(const LinesFile&) = delete;
-  LinesFile(LinesFile&&) = delete;
-  LinesFile& operator=(LinesFile&&) = delete;
   ~LinesFile();
 
   [[nodiscard]] std::string path() const { return path_.string(); }

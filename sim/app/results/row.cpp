@@ -72,7 +72,7 @@ Json to_json(const Row& row) {
 Row row_from(const Json& json, const std::string& origin) {
   const JsonNode node(origin, json);
   if (!json.is_object() || !json.contains("schema")) {
-    throw InputError(fmt::format("{}: this is not a row of results (no key 'schema')", origin));
+    throw InputError("{}: this is not a row of results (no key 'schema')", origin);
   }
   const Json& schema = json.at("schema");
   if (schema.is_string()) {

@@ -130,12 +130,11 @@ results::Outcome extrapolated(const plan::Point& point, const Extrapolation& how
     const Seconds time = line(time_of(few), time_of(more));
     const double apart = std::abs((by_last - by_first).value());
     if (apart <= kStraight * time.value()) return;
-    throw SimulationError(fmt::format(
-        "/approximate: {} does not grow by the same time with each chunk yet: gradients of "
-        "{} and {} chunks, and of {} and {}, lead to times that are {:.0f}% apart; take more "
-        "chunks",
+    throw SimulationError(
+        "/approximate: {} does not grow by the same time with each chunk yet: gradients of {} and "
+        "{} chunks, and of {} and {}, lead to times that are {:.0f}% apart; take more chunks",
         what, how.points[0].chunks, how.points[1].chunks, how.points[1].chunks,
-        how.points[2].chunks, 100 * apart / time.value()));
+        how.points[2].chunks, 100 * apart / time.value());
   };
   check_straight("the time", [](const results::Outcome& of) { return of.time(); });
   results::Outcome outcome = more;

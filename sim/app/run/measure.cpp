@@ -473,7 +473,7 @@ class Measurement {
 
 Json measured_point(Json given, int processes, const MeasureSettings& settings) {
   const auto refuse = [](const std::string& key, const std::string& why) {
-    throw InputError(fmt::format("measure: /{}: {}", key, why));
+    throw InputError("measure: /{}: {}", key, why);
   };
   plan::check_point(given, "measure");
   if (given.contains("iterations")) {

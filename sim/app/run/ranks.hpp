@@ -47,8 +47,6 @@ class PointRanks {
              std::optional<TrainingSetup> training);
   PointRanks(const PointRanks&) = delete;
   PointRanks& operator=(const PointRanks&) = delete;
-  PointRanks(PointRanks&&) = delete;
-  PointRanks& operator=(PointRanks&&) = delete;
   ~PointRanks() = default;
 
   [[nodiscard]] const plan::Point& point() const { return point_; }

@@ -34,8 +34,7 @@ std::unique_ptr<Network> alphabeta_for(const plan::Point& point, const plan::Mac
 /// Refuses what few ranks or chunks that stand for all cannot show.
 void refuse_few(const plan::Point& point, const char* what) {
   if (point.approximate == 0) return;
-  throw InputError(
-      fmt::format("/approximate: {} is that of all ranks and chunks; leave it out", what));
+  throw InputError("/approximate: {} is that of all ranks and chunks; leave it out", what);
 }
 
 /// Runs the tasks of a point on its network: here, or in processes of their own.
@@ -166,14 +165,13 @@ Outcome Simulation::run(Schedule& schedule) {
 
 void check_timeline(const plan::Point& point, const TimelineSettings& settings) {
   if (!point.network->has_clock) {
-    throw InputError(
-        fmt::format("the network {} has no clock, so there is no timeline", point.network->name));
+    throw InputError("the network {} has no clock, so there is no timeline", point.network->name);
   }
   refuse_few(point, "a timeline");
   for (const Rank rank : settings.ranks) {
     if (rank.value() >= 0 && rank.value() < point.ranks) continue;
-    throw InputError(fmt::format("there is no rank {} of {} for the timeline; ranks are 0 to {}",
-                                 rank.value(), point.ranks, point.ranks - 1));
+    throw InputError("there is no rank {} of {} for the timeline; ranks are 0 to {}", rank.value(),
+                     point.ranks, point.ranks - 1);
   }
 }
 

@@ -69,17 +69,17 @@ std::vector<Hosts> hosts_of(const std::vector<Job>& jobs, const topologies::Plat
       mine = topologies::place(candidates, job.point.ranks, job.point.placement);
     } catch (const TooFewHostsError& error) {
       if (candidates.size() == all.size()) throw;
-      throw InputError(fmt::format(
+      throw InputError(
           "job '{}': {} of the {} hosts are left by the jobs before it, fewer than its {} ranks",
-          job.name, candidates.size(), all.size(), job.point.ranks));
+          job.name, candidates.size(), all.size(), job.point.ranks);
     } catch (const InputError& error) {
-      throw InputError(fmt::format("job '{}': {}", job.name, error.what()));
+      throw InputError("job '{}': {}", job.name, error.what());
     }
     for (topologies::HostIndex& host : mine) {
       host = index[host];
       if (owner[host] != nullptr && owner[host] != &job) {
-        throw InputError(fmt::format("job '{}': host {} is one of job '{}'; give it another one",
-                                     job.name, all[host].name, owner[host]->name));
+        throw InputError("job '{}': host {} is one of job '{}'; give it another one", job.name,
+                         all[host].name, owner[host]->name);
       }
       owner[host] = &job;
     }
@@ -187,10 +187,10 @@ Seconds done_at(const Job& job, const std::vector<Seconds>& ends, const Accompan
 int iterations_until(Seconds until, Seconds mean, const Job& job) {
   const double count = std::ceil((until - job.start).value() / mean.value()) + kWarmUp;
   if (count > kMostIterations) {
-    throw InputError(fmt::format(
+    throw InputError(
         "job '{}': {:.3g} iterations would accompany the longest job; give it fewer iterations, or "
         "this one a longer gradient",
-        job.name, count));
+        job.name, count);
   }
   return std::max(kWarmUp + wanted_of(job), static_cast<int>(count));
 }
@@ -203,8 +203,8 @@ void check_job_alone(const Point& point, const std::string& where) {
     const char* reason;
   };
   if (point.network != "links") {
-    throw InputError(fmt::format("{}: /network: '{}', but only links has jobs share links", where,
-                                 point.network->name));
+    throw InputError("{}: /network: '{}', but only links has jobs share links", where,
+                     point.network->name);
   }
   for (const Refused& one :
        {Refused{point.links.background_flows > 0, "/links/background_flows",
@@ -222,7 +222,7 @@ void check_job_alone(const Point& point, const std::string& where) {
                 "job has no more ranks than that"},
         Refused{point.workload.local_steps > 1, "/workload/local_steps",
                 "a job's times are those of its exchanges; leave it out"}}) {
-    if (one.given) throw InputError(fmt::format("{}: {}: {}", where, one.pointer, one.reason));
+    if (one.given) throw InputError("{}: {}: {}", where, one.pointer, one.reason);
   }
 }
 
@@ -234,9 +234,8 @@ void check_base(const Json& base, const Json& config, const std::string& origin)
     const auto gives_it = [&](const Json& job) { return job.contains(path); };
     if (!std::ranges::all_of(config.at("jobs"), gives_it)) continue;
     throw InputError(
-        fmt::format("{}: /base{}: every job has one of its own, so this value is not used; leave "
-                    "it out",
-                    origin, setting.key()));
+        "{}: /base{}: every job has one of its own, so this value is not used; leave it out",
+        origin, setting.key());
   }
 }
 
@@ -276,13 +275,13 @@ std::vector<Job> jobs_from(const Json& config, const std::string& origin) {
     if (job.name.empty()) job.name = fmt::format("{}_{}", job.point.scheme->name, jobs.size() + 1);
     check_job_alone(job.point, where);
     if (std::ranges::find(jobs, job.name, &Job::name) != jobs.end()) {
-      throw InputError(fmt::format("{}: /name: '{}' is the name of a job before", where, job.name));
+      throw InputError("{}: /name: '{}' is the name of a job before", where, job.name);
     }
     if (!jobs.empty() && shared_settings_of(job.point) != shared_settings_of(jobs.front().point)) {
-      throw InputError(fmt::format(
+      throw InputError(
           "{}: differs from '{}' in platform, links, the costs of hosts or the seed of what the "
           "network draws, which all jobs share; give them in 'base'",
-          where, jobs.front().name));
+          where, jobs.front().name);
     }
     jobs.push_back(std::move(job));
   }
@@ -311,10 +310,10 @@ class ConcurrentRuns {
     find_busy();
     for (int round = 1; !busy_.empty() && !run_round(round); ++round) {
       if (round < kMostRounds) continue;
-      throw SimulationError(fmt::format(
+      throw SimulationError(
           "after {} rounds some job has still not done its iterations beside all others; give the "
           "jobs more nearly equal lengths",
-          round));
+          round);
     }
     return std::move(times_);
   }

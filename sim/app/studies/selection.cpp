@@ -22,7 +22,7 @@ algorithms::OptionValue value_from(const std::string& text) {
   if (text == "true" || text == "false") return text == "true";
   if (const auto whole = parse_whole(text)) return *whole;
   if (const auto number = parse_quantity(text)) return *number;
-  throw InputError(fmt::format("'{}' is no number and neither true nor false", text));
+  throw InputError("'{}' is no number and neither true nor false", text);
 }
 
 /// The sparsifiers of all ranks, kept across the iterations.
@@ -38,8 +38,7 @@ class Selecting {
       if (!option.idle || !choice.options.contains(option.name)) continue;
       const std::string why = option.idle(use);
       if (why.empty()) continue;
-      throw InputError(
-          fmt::format("'{}': {} changes nothing here: {}", choice.text(), option.name, why));
+      throw InputError("'{}': {} changes nothing here: {}", choice.text(), option.name, why);
     }
     setup_.shared = &shared_;
     for (int rank = 0; rank < setup_.ranks; ++rank) sparsifiers_.push_back(info.make(setup_));
@@ -115,16 +114,15 @@ SparsifierChoice SparsifierChoice::parse(const std::string& text) {
     const std::string option = text.substr(begin + 1, end - begin - 1);
     const std::size_t equals = option.find('=');
     if (equals == std::string::npos) {
-      throw InputError(
-          fmt::format("'{}': an option is NAME=VALUE, as in threshold_reuse:nudge=true", option));
+      throw InputError("'{}': an option is NAME=VALUE, as in threshold_reuse:nudge=true", option);
     }
     choice.options[option.substr(0, equals)] = value_from(option.substr(equals + 1));
     begin = end;
   }
   static_cast<void>(algorithms::Options(info.options, choice.options));
   if (info.settle && choice.options.contains("settled")) {
-    throw InputError(fmt::format(
-        "'{}': selections are studied from the first iteration on; leave out 'settled'", text));
+    throw InputError(
+        "'{}': selections are studied from the first iteration on; leave out 'settled'", text);
   }
   return choice;
 }

@@ -46,13 +46,11 @@ class Pipe {
  public:
   Pipe() {
     if (pipe(ends_.data()) != 0) {
-      throw SimulationError(fmt::format("no pipe to a child process: {}", std::strerror(errno)));
+      throw SimulationError("no pipe to a child process: {}", std::strerror(errno));
     }
   }
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
-  Pipe(Pipe&&) = delete;
-  Pipe& operator=(Pipe&&) = delete;
   ~Pipe() {
     close_end(0);
     close_end(1);
@@ -163,7 +161,7 @@ ChildProcess::ChildProcess(ChildWork work, ChildLimits limits, bool verbose)
   const pid_t parent = getpid();
   pid_ = fork();
   if (pid_ < 0) {
-    throw SimulationError(fmt::format("no child process: {}", std::strerror(errno)));
+    throw SimulationError("no child process: {}", std::strerror(errno));
   }
   if (pid_ == 0) {
     be_the_child(work_, parent, results.write_end(), messages.write_end(), verbose);
@@ -245,7 +243,7 @@ ChildOutcome ChildProcess::outcome() const {
     if (!killed_for_.empty()) throw SimulationError(killed_for_);
     const std::string reason = reason_of_death(status_, received_[1]);
     if (!prepared) {
-      throw InputError(fmt::format("{}: cannot be used: {}", work_.subject, reason));
+      throw InputError("{}: cannot be used: {}", work_.subject, reason);
     }
     throw SimulationError("the simulation died: " + reason);
   }

@@ -48,8 +48,6 @@ class ChildProcess {
   explicit ChildProcess(ChildWork work, ChildLimits limits = {}, bool verbose = false);
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
-  ChildProcess(ChildProcess&&) = delete;
-  ChildProcess& operator=(ChildProcess&&) = delete;
   ~ChildProcess();  // kills the child
 
   /// Reads what the child has sent, without waiting, and enforces its limits; true when the child

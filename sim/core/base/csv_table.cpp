@@ -14,7 +14,7 @@
 namespace thinwire::inline base {
 
 void refuse_at(const std::string& path, int line, std::size_t column, const std::string& what) {
-  throw InputError(fmt::format("{}:{}:{}: {}", path, line, column, what));
+  throw InputError("{}:{}:{}: {}", path, line, column, what);
 }
 
 CsvTable::CsvTable(std::string_view text, std::string path) : path_(std::move(path)) {

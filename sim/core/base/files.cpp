@@ -47,7 +47,7 @@ void refuse_unreadable(const std::string& path) {
       !std::filesystem::exists(path, ignored)        ? "there is no such file; check the path"
       : std::filesystem::is_directory(path, ignored) ? "it is a folder; name a file"
                                                      : "check its permissions";
-  throw InputError(fmt::format("{}: cannot be read: {}", path, reason));
+  throw InputError("{}: cannot be read: {}", path, reason);
 }
 
 namespace {
@@ -68,8 +68,6 @@ class OpenFile {
   }
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
-  OpenFile(OpenFile&&) = delete;
-  OpenFile& operator=(OpenFile&&) = delete;
   ~OpenFile() { close(file_); }
 
   [[nodiscard]] bool is_pipe() const { return pipe_; }
@@ -93,8 +91,8 @@ class OpenFile {
 };
 
 [[noreturn]] void refuse_long(const std::string& path, std::int64_t most) {
-  throw InputError(fmt::format("{}: is longer than {} MiB, or endless: the most that is read here",
-                               path, most >> 20U));
+  throw InputError("{}: is longer than {} MiB, or endless: the most that is read here", path,
+                   most >> 20U);
 }
 
 }  // namespace
@@ -112,15 +110,14 @@ std::string read_text(const std::string& path, std::int64_t most) {
   while (true) {
     const ssize_t got = file.read_on(block);
     if (got < 0) {
-      throw InputError(
-          fmt::format("{}: cannot be read to its end: {}", path, std::strerror(errno)));
+      throw InputError("{}: cannot be read to its end: {}", path, std::strerror(errno));
     }
     if (got == 0 && file.is_pipe() && text.empty() && ++looks < kLooks) {
       std::this_thread::sleep_for(kBetween);
       continue;
     }
     if (got == 0 && looks == kLooks) {
-      throw InputError(fmt::format("{}: is a pipe to which nobody writes", path));
+      throw InputError("{}: is a pipe to which nobody writes", path);
     }
     if (got == 0) return text;
     text.append(block.data(), static_cast<std::size_t>(got));
@@ -199,12 +196,12 @@ std::string try_write_text(const fs::path& path, std::string_view text) {
 
 void write_text(const std::string& path, std::string_view text) {
   const std::string why = try_write_text(path, text);
-  if (!why.empty()) throw InputError(fmt::format("{}: cannot be written: {}", path, why));
+  if (!why.empty()) throw InputError("{}: cannot be written: {}", path, why);
 }
 
 void require_writable(const std::string& path) {
   const auto refuse = [&](int error) {
-    throw InputError(fmt::format("{}: cannot be written: {}", path, std::strerror(error)));
+    throw InputError("{}: cannot be written: {}", path, std::strerror(error));
   };
   const fs::path target = linked_file(path);
   struct stat before {};

@@ -11,8 +11,6 @@ class InterruptGuard {
   InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
-  InterruptGuard(InterruptGuard&&) = delete;
-  InterruptGuard& operator=(InterruptGuard&&) = delete;
   ~InterruptGuard();
 
   /// Throws InterruptedError if a signal arrived while the guards live. Work that takes long calls it

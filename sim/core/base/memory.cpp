@@ -108,9 +108,8 @@ std::string memory_text(double bytes) {
 void require_memory(double bytes, const std::string& what, const std::string& remedy) {
   const std::int64_t available = available_memory();
   if (bytes <= static_cast<double>(available)) return;
-  throw InputError(fmt::format("{}: takes about {} of memory, and {} are available; {}", what,
-                               memory_text(bytes), memory_text(static_cast<double>(available)),
-                               remedy));
+  throw InputError("{}: takes about {} of memory, and {} are available; {}", what,
+                   memory_text(bytes), memory_text(static_cast<double>(available)), remedy);
 }
 
 }  // namespace thinwire::inline base

@@ -20,8 +20,6 @@ struct MemoryPool {
   MemoryPool() = default;
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
-  MemoryPool(MemoryPool&&) = delete;
-  MemoryPool& operator=(MemoryPool&&) = delete;
   ~MemoryPool() { hold_to(0); }
 
   /// Frees the oldest until at most so many bytes are kept.

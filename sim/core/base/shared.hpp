@@ -14,8 +14,6 @@ class Body {
   Body() = default;
   Body(const Body&) = delete;
   Body& operator=(const Body&) = delete;
-  Body(Body&&) = delete;
-  Body& operator=(Body&&) = delete;
   virtual ~Body() = default;
 
  private:

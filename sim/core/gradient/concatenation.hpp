@@ -46,8 +46,6 @@ class Concatenation {
     Node() = default;
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;
-    Node(Node&&) = delete;
-    Node& operator=(Node&&) = delete;
     /// An allgather of many steps joins pieces one by one to a tree that is as deep, so that a
     /// destructor must not call that of the node below.
     ~Node() override;

@@ -55,8 +55,7 @@ std::vector<std::uint32_t> HashBitmap::encoded(const Payload& payload) {
   for (const Entry& entry : part.entries()) {
     while (at < coordinates.size() && coordinates[at] != entry.coordinate) ++at;
     if (at == coordinates.size()) {
-      throw SimulationError(
-          fmt::format("coordinate {} is not of the part of a hash bitmap", entry.coordinate));
+      throw SimulationError("coordinate {} is not of the part of a hash bitmap", entry.coordinate);
     }
     result[at / kSlotsPerWord] |= std::uint32_t{1} << (at % kSlotsPerWord);
     result.push_back(std::bit_cast<std::uint32_t>(entry.value));
@@ -81,8 +80,7 @@ SparseVector HashBitmap::decoded(const std::vector<std::uint32_t>& words, std::s
     }
   }
   if (entries.size() != values) {
-    throw SimulationError(
-        fmt::format("a hash bitmap of {} bits came with {} values", entries.size(), values));
+    throw SimulationError("a hash bitmap of {} bits came with {} values", entries.size(), values);
   }
   return SparseVector::trusted(std::move(entries));
 }

@@ -180,7 +180,7 @@ std::vector<std::uint32_t> pack_sparse(const SparseVector& vector, const SparseP
     }
     const auto level = std::ranges::find(packing.levels, entry.value);
     if (level == packing.levels.end()) {
-      throw SimulationError(fmt::format("{} is none of the levels", entry.value));
+      throw SimulationError("{} is none of the levels", entry.value);
     }
     writer.add(static_cast<std::uint64_t>(index), index_bits(packing.chunk));
     writer.add(static_cast<std::uint64_t>(level - packing.levels.begin()), packing.bits);

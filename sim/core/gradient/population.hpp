@@ -95,8 +95,6 @@ class Population final : public Body {
   explicit Population(Settings settings);
   Population(const Population&) = delete;
   Population& operator=(const Population&) = delete;
-  Population(Population&&) = delete;
-  Population& operator=(Population&&) = delete;
   ~Population() override;
 
   [[nodiscard]] std::uint32_t coordinates() const { return settings_.coordinates; }

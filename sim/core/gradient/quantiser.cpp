@@ -75,8 +75,7 @@ void pack(std::span<const float> values, const Quantisation& how, std::span<std:
     for (const float value : values.subspan(begin, std::min(width, values.size() - begin))) {
       const unsigned code = codes.code(value);
       if (std::bit_cast<std::uint32_t>(codes.value(code)) != std::bit_cast<std::uint32_t>(value)) {
-        throw SimulationError(
-            fmt::format("{} is no level of {} bits with scale {}", value, how.bits, scale));
+        throw SimulationError("{} is no level of {} bits with scale {}", value, how.bits, scale);
       }
       byte |= code << filled;
       filled += kBits;
@@ -118,7 +117,7 @@ void with_bits(int bits, Visit visit) {
     case 8:
       return visit(std::integral_constant<unsigned, 8>());
     default:
-      throw SimulationError(fmt::format("values of {} bits have no codes", bits));
+      throw SimulationError("values of {} bits have no codes", bits);
   }
 }
 

@@ -50,8 +50,6 @@ class Reduction {
   Reduction(SharedWork& shared, Gamma gamma) : shared_(shared), gamma_(gamma) {}
   Reduction(const Reduction&) = delete;
   Reduction& operator=(const Reduction&) = delete;
-  Reduction(Reduction&&) = delete;
-  Reduction& operator=(Reduction&&) = delete;
   virtual ~Reduction() = default;
 
   /// a + b, which both hold `part`. Commutative to the last bit, so that two ranks that sum the

@@ -314,15 +314,14 @@ SparseVector SparseVector::checked(std::vector<Entry> entries) {
       entries.begin(), entries.end(),
       [](const Entry& a, const Entry& b) { return a.coordinate >= b.coordinate; });
   if (fall != entries.end()) {
-    throw InputError(
-        fmt::format("the coordinates of a sparse vector must increase, but {} follows {}",
-                    fall[1].coordinate, fall[0].coordinate));
+    throw InputError("the coordinates of a sparse vector must increase, but {} follows {}",
+                     fall[1].coordinate, fall[0].coordinate);
   }
   const auto odd = std::find_if(entries.begin(), entries.end(),
                                 [](const Entry& entry) { return !std::isfinite(entry.value); });
   if (odd != entries.end()) {
-    throw InputError(fmt::format("the value at coordinate {} is {}, but gradients must be finite",
-                                 odd->coordinate, odd->value));
+    throw InputError("the value at coordinate {} is {}, but gradients must be finite",
+                     odd->coordinate, odd->value);
   }
   return trusted(std::move(entries));
 }

@@ -71,15 +71,14 @@ void add_zeros(std::int64_t words, OutgoingBytes& out) {
 
 std::uint32_t count_of(std::size_t count) {
   if (count > std::numeric_limits<std::uint32_t>::max()) {
-    throw SimulationError(fmt::format("{} elements are too many for one message", count));
+    throw SimulationError("{} elements are too many for one message", count);
   }
   return static_cast<std::uint32_t>(count);
 }
 
 std::uint32_t word_of(std::int64_t number) {
   if (number < 0 || number > std::numeric_limits<std::uint32_t>::max()) {
-    throw SimulationError(
-        fmt::format("the number {} is sent as a word, and does not fit into 32 bits", number));
+    throw SimulationError("the number {} is sent as a word, and does not fit into 32 bits", number);
   }
   return static_cast<std::uint32_t>(number);
 }
@@ -131,8 +130,7 @@ class WireWriter {
   }
   static void check_room(const WireRecord& record, std::int64_t words) {
     if (words <= record.words) return;
-    throw SimulationError(
-        fmt::format("a payload of {} words is to be sent as {} words", words, record.words));
+    throw SimulationError("a payload of {} words is to be sent as {} words", words, record.words);
   }
 
   void write_sparse(const SparseVector& vector, WireRecord record) {
@@ -238,8 +236,8 @@ class WireWriter {
     std::int64_t words = 0;
     for (const auto& piece : pieces) words += piece.message.words.value();
     if (words != record.words) {
-      throw SimulationError(fmt::format("pieces of {} words together are to be sent as {} words",
-                                        words, record.words));
+      throw SimulationError("pieces of {} words together are to be sent as {} words", words,
+                            record.words);
     }
     add(record);
     for (const auto& piece : pieces) write(piece.message, piece.from);
@@ -251,7 +249,7 @@ class WireWriter {
 // ---------------------------------------------------------------- reading
 
 [[noreturn]] void refuse_bytes(const char* why) {
-  throw SimulationError(fmt::format("the bytes that arrived are no message: {}", why));
+  throw SimulationError("the bytes that arrived are no message: {}", why);
 }
 
 /// A payload that is being received.

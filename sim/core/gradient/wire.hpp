@@ -40,8 +40,6 @@ class GradientWire final : public WireFormat {
   GradientWire() { RecycledMemory::keep(kKeptBytes); }
   GradientWire(const GradientWire&) = delete;
   GradientWire& operator=(const GradientWire&) = delete;
-  GradientWire(GradientWire&&) = delete;
-  GradientWire& operator=(GradientWire&&) = delete;
   ~GradientWire() override = default;
 
   void write(const Message& message, OutgoingBytes& out) const override;

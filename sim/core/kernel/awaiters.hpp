@@ -107,8 +107,6 @@ class Communicator::PhaseScope {
   PhaseScope(Communicator& comm, std::string_view name) : comm_(comm) { comm_.enter_phase(name); }
   PhaseScope(const PhaseScope&) = delete;
   PhaseScope& operator=(const PhaseScope&) = delete;
-  PhaseScope(PhaseScope&&) = delete;
-  PhaseScope& operator=(PhaseScope&&) = delete;
   ~PhaseScope() { comm_.leave_phase(); }
 
  private:

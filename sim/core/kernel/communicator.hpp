@@ -50,8 +50,6 @@ class Communicator {
   Communicator(Rank rank, int size) : rank_(rank), size_(size) {}
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
-  Communicator(Communicator&&) = delete;
-  Communicator& operator=(Communicator&&) = delete;
   virtual ~Communicator() = default;
 
   [[nodiscard]] Rank rank() const { return rank_; }

@@ -13,8 +13,6 @@ class ExchangePart {
   ExchangePart() = default;
   ExchangePart(const ExchangePart&) = delete;
   ExchangePart& operator=(const ExchangePart&) = delete;
-  ExchangePart(ExchangePart&&) = delete;
-  ExchangePart& operator=(ExchangePart&&) = delete;
   virtual ~ExchangePart() = default;
 
   [[nodiscard]] virtual Message outgoing(Rank to) = 0;
@@ -30,8 +28,6 @@ class DoublingPart {
   DoublingPart() = default;
   DoublingPart(const DoublingPart&) = delete;
   DoublingPart& operator=(const DoublingPart&) = delete;
-  DoublingPart(DoublingPart&&) = delete;
-  DoublingPart& operator=(DoublingPart&&) = delete;
   virtual ~DoublingPart() = default;
 
   /// All that the rank holds.

@@ -59,8 +59,6 @@ class Network {
   Network() = default;
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
-  Network(Network&&) = delete;
-  Network& operator=(Network&&) = delete;
   virtual ~Network() = default;
 
   /// Runs `program` on ranks 0 .. ranks-1, which start together at time 0, and the programs that

@@ -38,8 +38,6 @@ class Renamer {
   Renamer() = default;
   Renamer(const Renamer&) = delete;
   Renamer& operator=(const Renamer&) = delete;
-  Renamer(Renamer&&) = delete;
-  Renamer& operator=(Renamer&&) = delete;
   virtual ~Renamer() = default;
 
   [[nodiscard]] virtual Message renamed(Message message, Renaming renaming) const = 0;

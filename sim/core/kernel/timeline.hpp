@@ -88,8 +88,6 @@ class Timeline {
                     std::size_t most_events = std::numeric_limits<std::size_t>::max());
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
-  Timeline(Timeline&&) = delete;
-  Timeline& operator=(Timeline&&) = delete;
   ~Timeline() = default;
 
   /// Adds a rank to those that are shown. To be called before the first event is recorded.

@@ -62,8 +62,6 @@ class IncomingBytes {
   IncomingBytes() = default;
   IncomingBytes(const IncomingBytes&) = delete;
   IncomingBytes& operator=(const IncomingBytes&) = delete;
-  IncomingBytes(IncomingBytes&&) = delete;
-  IncomingBytes& operator=(IncomingBytes&&) = delete;
   virtual ~IncomingBytes() = default;
 
   /// Where the data belongs, in order: mostly the memory of the message's body itself.
@@ -78,8 +76,6 @@ class WireFormat {
   WireFormat() = default;
   WireFormat(const WireFormat&) = delete;
   WireFormat& operator=(const WireFormat&) = delete;
-  WireFormat(WireFormat&&) = delete;
-  WireFormat& operator=(WireFormat&&) = delete;
   virtual ~WireFormat() = default;
 
   /// Adds the bytes of a message to `out`, which refers to the memory of the message's body. Throws

@@ -44,7 +44,7 @@ class Bits {
     return static_cast<std::uint32_t>(number(at, 4));
   }
   [[noreturn]] void refuse(const std::string& what) const {
-    throw InputError(fmt::format("{}: {}", origin_, what));
+    throw InputError("{}: {}", origin_, what);
   }
 
  private:

@@ -171,8 +171,7 @@ void add_groups(const Json& json, Groups& groups, const std::string& origin) {
     std::vector<std::int32_t> ranks;
     for (const Json& rank : list) {
       if (!rank.is_number_integer() || rank < 0 || rank > INT32_MAX) {
-        throw InputError(
-            fmt::format("{}: '{}' is no rank of a process group", origin, excerpt(rank.dump())));
+        throw InputError("{}: '{}' is no rank of a process group", origin, excerpt(rank.dump()));
       }
       ranks.push_back(rank.get<std::int32_t>());
     }
@@ -506,7 +505,7 @@ class ChakraReader {
   }
 
   [[noreturn]] void refuse(const std::string& what) const {
-    throw InputError(fmt::format("{}: {}", origin_, what));
+    throw InputError("{}: {}", origin_, what);
   }
 
   std::string_view text_;
@@ -548,13 +547,13 @@ void write_chakra(const Schedule& schedule, Bytes eager, const std::string& fold
                   const std::string& name) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
-  if (failed) throw InputError(fmt::format("{}: {}", folder, failed.message()));
+  if (failed) throw InputError("{}: {}", folder, failed.message());
   const std::string next = fmt::format("{}.{}.et", name, schedule.size());
   if (std::filesystem::exists(std::filesystem::path(folder) / next, failed)) {
-    throw InputError(fmt::format(
-        "{}: has {}, of a schedule of more ranks; remove it and those after it, or name "
-        "another folder",
-        folder, next));
+    throw InputError(
+        "{}: has {}, of a schedule of more ranks; remove it and those after it, or name another "
+        "folder",
+        folder, next);
   }
   for (std::size_t rank = 0; rank < schedule.size(); ++rank) {
     write_text(fmt::format("{}/{}.{}.et", folder, name, rank), to_chakra(schedule, rank, eager));
@@ -572,21 +571,20 @@ std::map<std::int64_t, std::string> files_of(const std::string& folder, std::str
     if (rank < 0) continue;
     if (!files.empty() && its_name != name) {
       throw InputError(
-          fmt::format("{}: has traces of two names, '{}' and '{}'; keep each in a "
-                      "folder of its own",
-                      folder, excerpt(name), excerpt(its_name)));
+          "{}: has traces of two names, '{}' and '{}'; keep each in a folder of its own", folder,
+          excerpt(name), excerpt(its_name));
     }
     name = its_name;
     const auto [file, fresh] = files.emplace(rank, entry.path().string());
     if (!fresh) {
       const auto [first, second] = std::minmax({file->second, entry.path().string()});
-      throw InputError(fmt::format("{}: rank {} has two traces, {} and {}; remove one", folder,
-                                   rank, excerpt(first), excerpt(second)));
+      throw InputError("{}: rank {} has two traces, {} and {}; remove one", folder, rank,
+                       excerpt(first), excerpt(second));
     }
   }
-  if (failed) throw InputError(fmt::format("{}: {}", folder, failed.message()));
+  if (failed) throw InputError("{}: {}", folder, failed.message());
   if (files.empty()) {
-    throw InputError(fmt::format("{}: holds no traces; expected NAME.0.et, NAME.1.et ...", folder));
+    throw InputError("{}: holds no traces; expected NAME.0.et, NAME.1.et ...", folder);
   }
   return files;
 }
@@ -605,8 +603,8 @@ ReadSchedule read_chakra(const std::string& folder, const std::string& groups_fi
   for (const auto& file : files) {
     const std::size_t rank = schedule.ops.size();
     if (file.first != static_cast<std::int64_t>(rank)) {
-      throw InputError(fmt::format("{}: the trace of rank {}, {}.{}.et, is missing", folder, rank,
-                                   excerpt(name), rank));
+      throw InputError("{}: the trace of rank {}, {}.{}.et, is missing", folder, rank,
+                       excerpt(name), rank);
     }
     const std::string text = read_text(file.second);
     readers.push_back(std::make_unique<ChakraReader>(text, file.second, rank));
@@ -622,7 +620,7 @@ ReadSchedule read_chakra(const std::string& folder, const std::string& groups_fi
     groups.clear();
     const Json json = read_json(groups_file);
     if (!json.is_object()) {
-      throw InputError(fmt::format("{}: expected a JSON object as {{\"1\": [0, 1]}}", groups_file));
+      throw InputError("{}: expected a JSON object as {{\"1\": [0, 1]}}", groups_file);
     }
     add_groups(json, groups, groups_file);
   }

@@ -86,10 +86,10 @@ class GoalTokens {
     const std::string found = word_.empty()   ? "the end of the text"
                               : word_ == "\n" ? "the end of the line"
                                               : fmt::format("'{}'", excerpt(std::string(word_)));
-    throw InputError(fmt::format("{}:{}: {} where {} was expected", origin_, line_, found, wanted));
+    throw InputError("{}:{}: {} where {} was expected", origin_, line_, found, wanted);
   }
   [[noreturn]] void refuse_statement(const std::string& why) const {
-    throw InputError(fmt::format("{}:{}: {}", origin_, line_, why));
+    throw InputError("{}:{}: {}", origin_, line_, why);
   }
   [[nodiscard]] int line() const { return line_; }
   [[nodiscard]] const std::string& origin() const { return origin_; }
@@ -289,8 +289,8 @@ std::optional<Bytes> stated_protocol(std::string_view text, const std::string& o
   value = value.substr(0, value.find_first_of("\r\n"));
   const auto bytes = parse_number<std::int64_t>(value);
   if (!bytes || *bytes < 0) {
-    throw InputError(fmt::format("{}: '{}{}' is not valid; expected a number of bytes", origin,
-                                 kProtocol, excerpt(value)));
+    throw InputError("{}: '{}{}' is not valid; expected a number of bytes", origin, kProtocol,
+                     excerpt(value));
   }
   return Bytes(*bytes);
 }

@@ -112,10 +112,9 @@ class Untimed {
     const Bytes sent = to_bytes(op_at(send).words);
     const Bytes room = to_bytes(op_at(receive).words);
     if (sent <= room) return;
-    throw InputError(fmt::format("{}: {}: a receive of {} bytes gets the message of {} bytes of {}",
-                                 schedule_.origin, schedule_.place_of(receive.rank, receive.op),
-                                 room.value(), sent.value(),
-                                 schedule_.place_of(send.rank, send.op)));
+    throw InputError("{}: {}: a receive of {} bytes gets the message of {} bytes of {}",
+                     schedule_.origin, schedule_.place_of(receive.rank, receive.op), room.value(),
+                     sent.value(), schedule_.place_of(send.rank, send.op));
   }
 
   /// An operation of the rank that has begun, has not ended, and has to end before `op` begins.
@@ -173,9 +172,9 @@ class Untimed {
       const OpOfRank now = chain.back();
       const std::optional<OpOfRank> other = partner(now);
       if (!other) {
-        throw DeadlockError(fmt::format(
-            "{}: {}: no {} of rank {} answers it", schedule_.origin, text_of(now),
-            op_at(now).kind == ScheduleOpKind::send ? "receive" : "send", op_at(now).peer.value()));
+        throw DeadlockError("{}: {}: no {} of rank {} answers it", schedule_.origin, text_of(now),
+                            op_at(now).kind == ScheduleOpKind::send ? "receive" : "send",
+                            op_at(now).peer.value());
       }
       if (op_at(now).kind == ScheduleOpKind::send) {
         needed = std::max(needed, to_bytes(op_at(now).words));

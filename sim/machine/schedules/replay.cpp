@@ -197,8 +197,7 @@ void check_schedule(const ReadSchedule& schedule) {
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     const RankSchedule& ops = schedule.ops[rank];
     const auto refuse = [&](std::size_t op, const std::string& what) {
-      throw InputError(
-          fmt::format("{}: {}: {}", schedule.origin, schedule.place_of(rank, op), what));
+      throw InputError("{}: {}: {}", schedule.origin, schedule.place_of(rank, op), what);
     };
     for (std::size_t i = 0; i < ops.size(); ++i) {
       const int peer = ops[i].peer.value();

@@ -129,10 +129,10 @@ std::vector<WeightedIteration> kinds_of_iterations(const algorithms::SchemeInfo&
   }
   const std::optional<Periods> periods = periods_of(scheme, options);
   if (!periods) {
-    throw InputError(fmt::format(
+    throw InputError(
         "/options: {} goes through more than {} kinds of iterations; give periods with a smaller "
         "common multiple ({}), or say how many 'iterations' to run",
-        scheme.name, kLongestCycle, fmt::join(scheme.periods, ", ")));
+        scheme.name, kLongestCycle, fmt::join(scheme.periods, ", "));
   }
   // The kind of an iteration is the set of periods that begin in it. The time since the last begin
   // tells how well it represents its kind.

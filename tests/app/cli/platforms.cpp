@@ -45,8 +45,6 @@ class Cleanly {
   }
   Cleanly(const Cleanly&) = delete;
   Cleanly& operator=(const Cleanly&) = delete;
-  Cleanly(Cleanly&&) = delete;
-  Cleanly& operator=(Cleanly&&) = delete;
   ~Cleanly() {
     CHECK(std::filesystem::is_empty(folder_.path("")));
     CHECK(waitpid(-1, nullptr, WNOHANG) == -1);

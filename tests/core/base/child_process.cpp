@@ -74,8 +74,6 @@ class Redirected {
   }
   Redirected(const Redirected&) = delete;
   Redirected& operator=(const Redirected&) = delete;
-  Redirected(Redirected&&) = delete;
-  Redirected& operator=(Redirected&&) = delete;
   ~Redirected() {
     std::fflush(nullptr);
     dup2(kept_, stream_);

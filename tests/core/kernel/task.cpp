@@ -17,8 +17,6 @@ class Guard {
   explicit Guard(int& destroyed) : destroyed_(destroyed) {}
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
-  Guard(Guard&&) = delete;
-  Guard& operator=(Guard&&) = delete;
   ~Guard() { ++destroyed_; }
 
  private:

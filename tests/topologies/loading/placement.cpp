@@ -52,8 +52,6 @@ class HostFile {
   }
   HostFile(const HostFile&) = delete;
   HostFile& operator=(const HostFile&) = delete;
-  HostFile(HostFile&&) = delete;
-  HostFile& operator=(HostFile&&) = delete;
   ~HostFile() { std::filesystem::remove(path_); }
 
   [[nodiscard]] const std::string& path() const { return path_; }

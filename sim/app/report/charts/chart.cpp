@@ -324,9 +324,8 @@ std::string svg_of(const Figure& figure, const FigureStyle& style) {
     constexpr double kLowest = 110;
     const double higher = (style.height / scale - layout.height) / layout.rows;
     if (least + higher < kLowest) {
-      throw InputError(
-          fmt::format("--height: this figure needs {:.0f} pixels at least",
-                      std::ceil(scale * (layout.height + layout.rows * (kLowest - least)))));
+      throw InputError("--height: this figure needs {:.0f} pixels at least",
+                       std::ceil(scale * (layout.height + layout.rows * (kLowest - least))));
     }
     layout = laid_out(figure, inner, higher);
   }

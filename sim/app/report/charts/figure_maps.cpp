@@ -118,7 +118,7 @@ Figure links_figure(const std::vector<LinkMap>& maps) {
                              [&map](double width, double) { return map_of(map, width); }});
   }
   if (figure.panels.empty() && !maps.empty()) {
-    throw InputError(fmt::format("report: {}: {}", maps.front().title, maps.front().note));
+    throw InputError("report: {}: {}", maps.front().title, maps.front().note);
   }
   if (figure.panels.empty()) {
     throw InputError(

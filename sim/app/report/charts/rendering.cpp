@@ -132,8 +132,7 @@ const std::string& font_family() { return chosen_family(); }
 
 void set_font_family(const std::string& family) {
   if (!is_installed(family)) {
-    throw InputError(
-        fmt::format("--font: no font '{}' is installed; 'fc-list : family' lists them", family));
+    throw InputError("--font: no font '{}' is installed; 'fc-list : family' lists them", family);
   }
   chosen_family() = family;
 }
@@ -189,8 +188,8 @@ std::string format_of_name(const std::string& name, const std::vector<std::strin
   for (char& c : format) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (format == "htm") format = "html";
   if (std::ranges::find(formats, format) != formats.end()) return format;
-  throw InputError(fmt::format("{}: nothing is drawn as '{}'; expected a name that ends in .{}",
-                               name, extension, fmt::join(formats, ", .")));
+  throw InputError("{}: nothing is drawn as '{}'; expected a name that ends in .{}", name,
+                   extension, fmt::join(formats, ", ."));
 }
 
 }  // namespace thinwire::report

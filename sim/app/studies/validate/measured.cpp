@@ -55,15 +55,14 @@ MeasuredFile measured_file(const std::string& argument) {
     const std::size_t equals = parts[i].find('=');
     const std::string name = parts[i].substr(0, equals);
     if (equals == std::string::npos) {
-      throw InputError(
-          fmt::format("--measured {}: '{}' is not valid; expected KEY=VALUE", argument, parts[i]));
+      throw InputError("--measured {}: '{}' is not valid; expected KEY=VALUE", argument, parts[i]);
     }
     if (std::ranges::find(fact_names(), name) == fact_names().end()) {
-      throw InputError(fmt::format("--measured {}: unknown key '{}'{}", argument, name,
-                                   did_you_mean(name, fact_names())));
+      throw InputError("--measured {}: unknown key '{}'{}", argument, name,
+                       did_you_mean(name, fact_names()));
     }
     if (!file.facts.emplace(name, parts[i].substr(equals + 1)).second) {
-      throw InputError(fmt::format("--measured {}: '{}' is there twice", argument, name));
+      throw InputError("--measured {}: '{}' is there twice", argument, name);
     }
   }
   return file;
@@ -82,9 +81,9 @@ std::vector<MeasuredRow> read_measured(const MeasuredFile& file) {
   const std::string_view first = text.empty() ? std::string_view() : lines_of_text(text).front();
   if (!first.empty() && first.find(',') == std::string_view::npos) {
     throw InputError(
-        fmt::format("{}: not recognised as nccl-tests, OSU, IMB or CSV: a text of these has the "
-                    "heading of its table, and a CSV the names of its columns on the first line",
-                    file.path));
+        "{}: not recognised as nccl-tests, OSU, IMB or CSV: a text of these has the heading of its "
+        "table, and a CSV the names of its columns on the first line",
+        file.path);
   }
   return rows_of_csv(text, file);
 }
@@ -99,7 +98,7 @@ std::vector<MeasuredRow> read_all_measured(const std::vector<std::string>& argum
       std::error_code none;
       if (!std::filesystem::equivalent(file.path, before.path, none)) continue;
       if (reads_others(file, before)) continue;
-      throw InputError(fmt::format("--measured {}: the file is given twice", argument));
+      throw InputError("--measured {}: the file is given twice", argument);
     }
     files.push_back(std::move(file));
   }

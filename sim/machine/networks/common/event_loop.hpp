@@ -242,8 +242,6 @@ class EventLoop {
   EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
-  EventLoop(EventLoop&&) = delete;
-  EventLoop& operator=(EventLoop&&) = delete;
   virtual ~EventLoop();
 
   /// Delivers a message that is complete at `stamp`. The receiver's strand is of the same kind

@@ -60,8 +60,6 @@ struct UnderWay {
         links(bandwidths, events) {}
   UnderWay(const UnderWay&) = delete;
   UnderWay& operator=(const UnderWay&) = delete;
-  UnderWay(UnderWay&&) = delete;
-  UnderWay& operator=(UnderWay&&) = delete;
   ~UnderWay() = default;
 
   /// Fills the transfer of a message that is posted. Returns whether it is eager.

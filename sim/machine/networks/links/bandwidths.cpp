@@ -32,9 +32,9 @@ void subtract_flows(const topologies::Platform& platform,
   }
   if (others.size() < 2) {
     throw InputError(
-        fmt::format("{}: background_flows: {} of {} hosts have no rank, and flows take two; give "
-                    "fewer ranks, or background_share",
-                    platform.path(), others.size(), used.size()));
+        "{}: background_flows: {} of {} hosts have no rank, and flows take two; give fewer ranks, "
+        "or background_share",
+        platform.path(), others.size(), used.size());
   }
   // A random cycle through all of them: no host sends to itself.
   std::vector<std::pair<std::uint64_t, topologies::HostIndex>> order;
@@ -82,13 +82,13 @@ std::vector<SlowLink> parsed(const std::string& slow_links) {
                            : parse_number<double>(std::string_view(text).substr(equals + 1));
     if (equals == 0 || !share || !(*share > 0) || !(*share <= 1)) {
       throw InputError(
-          fmt::format("'{}' is not valid; expected NAME=SHARE, the share of its "
-                      "bandwidth that a link has left, as in uplink-0=0.5",
-                      excerpt(text)));
+          "'{}' is not valid; expected NAME=SHARE, the share of its bandwidth that a link has "
+          "left, as in uplink-0=0.5",
+          excerpt(text));
     }
     const std::string name = text.substr(0, equals);
     if (std::ranges::find(all, name, &SlowLink::name) != all.end()) {
-      throw InputError(fmt::format("'{}': {} is given twice", text, name));
+      throw InputError("'{}': {} is given twice", text, name);
     }
     all.push_back({name, *share});
   }
@@ -104,9 +104,8 @@ void slow_down(const topologies::Platform& platform, const std::string& slow_lin
       const std::string& name = platform.links()[link].name;
       if (name != slow.name && name != slow.name + "_UP" && name != slow.name + "_DOWN") continue;
       if (platform.links()[link].fat_pipe) {
-        throw InputError(
-            fmt::format("{}: slow_links: '{}' is a fat pipe: messages do not share its bandwidth",
-                        platform.path(), name));
+        throw InputError("{}: slow_links: '{}' is a fat pipe: messages do not share its bandwidth",
+                         platform.path(), name);
       }
       left[link] *= slow.share;
       found = true;
@@ -125,8 +124,8 @@ void slow_down(const topologies::Platform& platform, const std::string& slow_lin
     if (names.size() > 8 && hint.starts_with("; known")) {
       hint = fmt::format("; there are {} links, see 'thinwire run --links'", names.size());
     }
-    throw InputError(fmt::format("{}: slow_links: unknown link '{}'{}", platform.path(),
-                                 excerpt(slow.name), hint));
+    throw InputError("{}: slow_links: unknown link '{}'{}", platform.path(), excerpt(slow.name),
+                     hint);
   }
 }
 

@@ -109,16 +109,16 @@ void Fabric::check_members(const Members& members, ReducingLevel level) const {
     const Rank rank(members.first + i * members.stride);
     nodes.push_back(host_of(rank).node);
     if (level != ReducingLevel::node || nodes.back() == nodes.front()) continue;
-    throw SimulationError(fmt::format(
+    throw SimulationError(
         "no switch inside a node connects ranks {} and {}: {} is of node {}, {} of node {}",
         first.value(), rank.value(), host_of(first).name, nodes.front(), host_of(rank).name,
-        nodes.back()));
+        nodes.back());
   }
   std::ranges::sort(nodes);
   const auto twice = std::ranges::adjacent_find(nodes);
   if (level == ReducingLevel::node || twice == nodes.end()) return;
-  throw SimulationError(fmt::format(
-      "switches between nodes sum for one rank of each node, and two are on {}", *twice));
+  throw SimulationError("switches between nodes sum for one rank of each node, and two are on {}",
+                        *twice);
 }
 
 SwitchTree Fabric::switch_tree(const Members& members, ReducingLevel level) const {
@@ -152,8 +152,8 @@ SwitchTree Fabric::switch_tree(const Members& members, ReducingLevel level) cons
     latency = std::max(latency, sum);
     tree.levels = std::max(tree.levels, shared);
     if (own.size() > FairLinks::kMostLinks) {
-      throw InputError(fmt::format("{}: a route of {} links to a switch that sums is too long",
-                                   platform_.path(), own.size()));
+      throw InputError("{}: a route of {} links to a switch that sums is too long",
+                       platform_.path(), own.size());
     }
     return own;
   };
@@ -261,10 +261,10 @@ void Fabric::add_shared(Rank from, Rank to, Route route, Path& path) const {
     const auto name = [&](Rank rank) {
       return platform_.hosts()[routes_.host_of(site(rank))].name;
     };
-    throw InputError(fmt::format(
+    throw InputError(
         "{}: the route from {} to {} shares {} links with others; the network links follows a "
         "message on at most {}",
-        platform_.path(), name(from), name(to), count, path.shared.capacity()));
+        platform_.path(), name(from), name(to), count, path.shared.capacity());
   }
 }
 

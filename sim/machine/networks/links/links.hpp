@@ -33,8 +33,6 @@ class LinksNetwork final : public Network {
   ~LinksNetwork() override;
   LinksNetwork(const LinksNetwork&) = delete;
   LinksNetwork& operator=(const LinksNetwork&) = delete;
-  LinksNetwork(LinksNetwork&&) = delete;
-  LinksNetwork& operator=(LinksNetwork&&) = delete;
 
   [[nodiscard]] const topologies::Platform& platform() const { return platform_; }
   /// Those of the hosts that place() was given.

@@ -90,9 +90,9 @@ MpiSession::MpiSession(int& argc, char**& argv) {
     const std::string own = library_version();
     MPI_Finalize();
     throw InputError(
-        fmt::format("{} processes were started by the mpirun of {}, but this program is built with "
-                    "{}, under which each is alone; use its mpirun",
-                    started, launcher.library, own));
+        "{} processes were started by the mpirun of {}, but this program is built with {}, under "
+        "which each is alone; use its mpirun",
+        started, launcher.library, own);
   }
 }
 
@@ -112,7 +112,7 @@ MpiNetwork::~MpiNetwork() {
 
 RunReport MpiNetwork::run(int ranks, const RankProgram& program) {
   if (ranks != size_) {
-    throw InputError(fmt::format("{} ranks are to run, and there are {} processes", ranks, size_));
+    throw InputError("{} ranks are to run, and there are {} processes", ranks, size_);
   }
   transport_.forget_counts();
   MpiRun run(Rank(rank_), size_, transport_);
@@ -131,8 +131,7 @@ RunReport MpiNetwork::run(int ranks, const RankProgram& program) {
     if (!complaint.empty()) throw UnmatchedError(complaint);
   }
   if (const std::size_t left = transport_.drain(); left > 0) {
-    throw UnmatchedError(
-        fmt::format("{} receives were posted and complete, and nobody waited for them", left));
+    throw UnmatchedError("{} receives were posted and complete, and nobody waited for them", left);
   }
   PhaseNames names;
   RunReport report;

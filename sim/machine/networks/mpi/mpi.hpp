@@ -26,8 +26,6 @@ class MpiSession {
   MpiSession(int& argc, char**& argv);
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
-  MpiSession(MpiSession&&) = delete;
-  MpiSession& operator=(MpiSession&&) = delete;
   ~MpiSession();
 };
 
@@ -39,8 +37,6 @@ class MpiNetwork final : public ProcessNetwork {
   MpiNetwork(MPI_Comm comm, const WireFormat& format);
   MpiNetwork(const MpiNetwork&) = delete;
   MpiNetwork& operator=(const MpiNetwork&) = delete;
-  MpiNetwork(MpiNetwork&&) = delete;
-  MpiNetwork& operator=(MpiNetwork&&) = delete;
   ~MpiNetwork() override;
 
   void wait_as(const WaitingSettings& waiting) { transport_.wait_as(waiting); }

@@ -150,7 +150,7 @@ MpiTransport::Pieces MpiTransport::long_data(Operation& operation, Frame& frame)
   pieces.apart = pieces_of(operation);
   const auto lengths = static_cast<std::int64_t>(pieces.apart.size() * sizeof(std::int64_t));
   if (static_cast<std::int64_t>(kFrameBytes) + lengths > kMostShort) {
-    throw SimulationError(fmt::format("{} bytes are too many for one message", out.data_bytes()));
+    throw SimulationError("{} bytes are too many for one message", out.data_bytes());
   }
   const std::int64_t room = (kMostShort - before - lengths) / kAligned * kAligned;
   frame.header_apart = before + lengths > kMostShort ? 1 : 0;
@@ -162,8 +162,8 @@ MpiTransport::Pieces MpiTransport::long_data(Operation& operation, Frame& frame)
 
 MpiTransport::Index MpiTransport::send(Strand strand, Rank to, Tag tag, Message message) {
   if (tag.value() < 0 || tag.value() > most_tag_) {
-    throw SimulationError(
-        fmt::format("tag {} is none that MPI takes: they are 0 to {}", tag.value(), most_tag_));
+    throw SimulationError("tag {} is none that MPI takes: they are 0 to {}", tag.value(),
+                          most_tag_);
   }
   const Index index = acquire(Kind::send, strand, to);
   Operation& operation = operations_[index];
@@ -277,7 +277,7 @@ int MpiTransport::some_complete(bool wait) {
     MPI_Testsome(count, requests_.data(), &done, completed_.data(), statuses_.data());
     if (done != 0 || !wait) return done;
     if (waiting_.limit > 0 && MPI_Wtime() - begin > waiting_.limit) {
-      throw DeadlockError(fmt::format("nothing has arrived for {} s", waiting_.limit));
+      throw DeadlockError("nothing has arrived for {} s", waiting_.limit);
     }
     if (waiting_.pause > 0) {
       std::this_thread::sleep_for(std::chrono::duration<double>(waiting_.pause));

@@ -43,8 +43,6 @@ class MpiTransport {
   MpiTransport(MPI_Comm comm, const WireFormat& format);
   MpiTransport(const MpiTransport&) = delete;
   MpiTransport& operator=(const MpiTransport&) = delete;
-  MpiTransport(MpiTransport&&) = delete;
-  MpiTransport& operator=(MpiTransport&&) = delete;
   ~MpiTransport();
 
   [[nodiscard]] Index send(Strand strand, Rank to, Tag tag, Message message);

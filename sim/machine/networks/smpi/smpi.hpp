@@ -65,8 +65,6 @@ class SmpiNetwork final : public Network {
   ~SmpiNetwork() override;
   SmpiNetwork(const SmpiNetwork&) = delete;
   SmpiNetwork& operator=(const SmpiNetwork&) = delete;
-  SmpiNetwork(SmpiNetwork&&) = delete;
-  SmpiNetwork& operator=(SmpiNetwork&&) = delete;
 
   [[nodiscard]] const topologies::Platform& platform() const { return platform_; }
   /// Puts rank r of the following runs on hosts[r].

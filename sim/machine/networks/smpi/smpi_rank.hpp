@@ -67,9 +67,8 @@ inline MpiLength mpi_length(Words words) {
   if (bytes <= INT_MAX) return {static_cast<int>(bytes), MPI_BYTE};
   const std::int64_t units = (bytes + 15) / 16;
   if (units > INT_MAX) {
-    throw SimulationError(
-        fmt::format("a message of {} words is more than MPI can send at once ({} words)",
-                    words.value(), 4 * std::int64_t{INT_MAX}));
+    throw SimulationError("a message of {} words is more than MPI can send at once ({} words)",
+                          words.value(), 4 * std::int64_t{INT_MAX});
   }
   return {static_cast<int>(units), MPI_LONG_DOUBLE};
 }

@@ -19,8 +19,8 @@ std::vector<MeasuredRow> rows_of_csv(const std::string& text, const MeasuredFile
   table.require({"machine", "run", "test", "nodes", "tasks_per_node", "collective", "library",
                  "gpu", "algorithm", "segment", "elements", "seconds_median"});
   if (!file.facts.empty()) {
-    throw InputError(fmt::format("{}: '{}' is a column of the CSV; leave the fact out", file.path,
-                                 file.facts.begin()->first));
+    throw InputError("{}: '{}' is a column of the CSV; leave the fact out", file.path,
+                     file.facts.begin()->first);
   }
   std::vector<MeasuredRow> rows;
   for (std::size_t i = 0; i < table.rows(); ++i) {

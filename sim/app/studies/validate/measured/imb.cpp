@@ -26,9 +26,9 @@ class ImbReader {
   std::vector<MeasuredRow> read() {
     if (file_.facts.contains("nodes")) {
       throw InputError(
-          fmt::format("{}: the text says how many processes there are; give "
-                      "tasks_per_node, and leave nodes out",
-                      file_.path));
+          "{}: the text says how many processes there are; give tasks_per_node, and leave nodes "
+          "out",
+          file_.path);
     }
     std::vector<MeasuredRow> rows;
     bool wanted = false;  // whether the table is of a collective that is read
@@ -53,10 +53,9 @@ class ImbReader {
       }
     }
     if (rows.empty()) {
-      throw InputError(fmt::format("{}: holds no measured times of {}", file_.path,
-                                   chosen_.empty()
-                                       ? fmt::format("{}", fmt::join(known_collectives(), ", "))
-                                       : excerpt(chosen_)));
+      throw InputError("{}: holds no measured times of {}", file_.path,
+                       chosen_.empty() ? fmt::format("{}", fmt::join(known_collectives(), ", "))
+                                       : excerpt(chosen_));
     }
     check_algorithm(rows);
     return rows;
@@ -76,10 +75,10 @@ class ImbReader {
       return row.collective != rows.front().collective;
     });
     if (other == rows.end()) return;
-    throw InputError(fmt::format(
+    throw InputError(
         "{0}: holds times of {1} and {2}, and an algorithm is that of one collective; say which, "
         "as in {0},collective={1},algorithm=..., and give the file once for each",
-        file_.path, rows.front().collective, other->collective));
+        file_.path, rows.front().collective, other->collective);
   }
 
   /// Whether IMB says that it leaves a size out: "BYTES int-overflow.; ...", "BYTES out-of-mem.; ...".
@@ -123,9 +122,9 @@ class ImbReader {
     const auto fact = of_table.facts.find("tasks_per_node");
     if (fact == of_table.facts.end()) {
       throw InputError(
-          fmt::format("{0}: the text does not say how many processes a node has; give it as in "
-                      "{0},tasks_per_node=4",
-                      file_.path));
+          "{0}: the text does not say how many processes a node has; give it as in "
+          "{0},tasks_per_node=4",
+          file_.path);
     }
     const auto tasks = parse_number<std::int64_t>(fact->second);
     if (!tasks || *tasks < 1) return;  // rows() refuses it
@@ -133,8 +132,8 @@ class ImbReader {
     said.tasks_per_node = std::min(*tasks, processes_);
     said.nodes = processes_ / *said.tasks_per_node;
     if (*said.nodes * *said.tasks_per_node != processes_) {
-      throw InputError(fmt::format("{}: {} processes of {} on a node: not the same number on each",
-                                   file_.path, processes_, *tasks));
+      throw InputError("{}: {} processes of {} on a node: not the same number on each", file_.path,
+                       processes_, *tasks);
     }
   }
 

@@ -157,8 +157,8 @@ class NcclReader {
     const auto ranks = static_cast<std::int64_t>(ranks_.size());
     const auto nodes = static_cast<std::int64_t>(hosts_.size());
     if (ranks % nodes != 0) {
-      throw InputError(fmt::format("{}: {} ranks on {} nodes: not the same number on each",
-                                   file_.path, ranks, nodes));
+      throw InputError("{}: {} ranks on {} nodes: not the same number on each", file_.path, ranks,
+                       nodes);
     }
     said_.nodes = nodes;
     said_.tasks_per_node = ranks / nodes;

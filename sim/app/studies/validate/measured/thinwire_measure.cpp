@@ -13,14 +13,13 @@ namespace thinwire::studies {
 std::vector<MeasuredRow> rows_of_results(const std::string& text, const MeasuredFile& file) {
   for (const auto& [name, value] : file.facts) {
     if (name == "machine" || name == "run" || name == "test") continue;
-    throw InputError(fmt::format("{}: rows of 'thinwire measure' say the {}; leave the fact out",
-                                 file.path, name));
+    throw InputError("{}: rows of 'thinwire measure' say the {}; leave the fact out", file.path,
+                     name);
   }
   if (file.fact("machine").empty()) {
     throw InputError(
-        fmt::format("{}: rows of 'thinwire measure' do not say the machine; give it as in "
-                    "{},machine=...",
-                    file.path, file.path));
+        "{}: rows of 'thinwire measure' do not say the machine; give it as in {},machine=...",
+        file.path, file.path);
   }
   std::vector<MeasuredRow> rows;
   int line = 0;
@@ -50,9 +49,9 @@ std::vector<MeasuredRow> rows_of_results(const std::string& text, const Measured
                     .point = std::make_shared<const plan::Point>(point)});
   }
   if (rows.empty()) {
-    throw InputError(fmt::format(
+    throw InputError(
         "{}: holds no measured times; 'mpirun -n P thinwire measure -o FILE' makes some",
-        file.path));
+        file.path);
   }
   return rows;
 }

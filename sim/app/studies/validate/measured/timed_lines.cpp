@@ -117,7 +117,7 @@ void TimedLines::add(int line, const std::vector<Token>& tokens, std::size_t byt
 }
 
 std::vector<MeasuredRow> TimedLines::rows(const Said& said) const {
-  if (lines_.empty()) throw InputError(fmt::format("{}: holds no measured times", file_.path));
+  if (lines_.empty()) throw InputError("{}: holds no measured times", file_.path);
   MeasuredRow common;
   common.machine = fact("machine", "");
   common.run = fact("run", "");
@@ -150,22 +150,21 @@ std::vector<MeasuredRow> TimedLines::rows(const Said& said) const {
 
 void TimedLines::wrong_fact(const std::string& name, const std::string& value,
                             const std::string& wanted) const {
-  throw InputError(
-      fmt::format("{}: {}={} is not valid; expected {}", file_.path, name, excerpt(value), wanted));
+  throw InputError("{}: {}={} is not valid; expected {}", file_.path, name, excerpt(value), wanted);
 }
 
 void TimedLines::need(const std::string& name, const std::string& value) const {
   if (!value.empty()) return;
-  throw InputError(fmt::format("{}: the text does not say the {}; give it as in {},{}=...",
-                               file_.path, name, file_.path, name));
+  throw InputError("{}: the text does not say the {}; give it as in {},{}=...", file_.path, name,
+                   file_.path, name);
 }
 
 std::string TimedLines::fact(const std::string& name, const std::string& in_text) const {
   const auto given = file_.facts.find(name);
   if (given == file_.facts.end()) return in_text;
   if (!in_text.empty() && in_text != given->second) {
-    throw InputError(fmt::format("{}: {}={} contradicts the text, which says {}", file_.path, name,
-                                 excerpt(given->second), excerpt(in_text)));
+    throw InputError("{}: {}={} contradicts the text, which says {}", file_.path, name,
+                     excerpt(given->second), excerpt(in_text));
   }
   return given->second;
 }

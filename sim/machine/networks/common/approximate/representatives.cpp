@@ -37,10 +37,10 @@ Renaming renaming_of(const Meeting& met, int ranks) {
   if (flipped(met.sender, met.to) == flipped(met.from, met.receiver)) {
     return {.kind = Renaming::Kind::flip, .by = flipped(met.sender, met.from), .ranks = ranks};
   }
-  throw SimulationError(fmt::format(
+  throw SimulationError(
       "this schedule is not symmetric, so no ranks stand for others: rank {} sends to rank {} when "
       "rank {} receives from rank {}; run all ranks",
-      met.sender.value(), met.to.value(), met.receiver.value(), met.from.value()));
+      met.sender.value(), met.to.value(), met.receiver.value(), met.from.value());
 }
 
 /// Pairs the messages between representatives with their receives, in the order in which both are
@@ -246,9 +246,8 @@ RunReport RepresentativesNetwork::run(int ranks, const RankProgram& program) {
   Meetings meetings(few_);
   network_->record(timeline());
   const auto refuse = [ranks](const SimulationError& error) {
-    throw SimulationError(
-        fmt::format("this schedule is not symmetric, so no ranks stand for others; {} ({})",
-                    most_that_fold(ranks), error.what()));
+    throw SimulationError("this schedule is not symmetric, so no ranks stand for others; {} ({})",
+                          most_that_fold(ranks), error.what());
   };
   try {
     return network_->run(few_.running, [&](Communicator& strand) {
