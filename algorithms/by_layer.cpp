@@ -155,7 +155,7 @@ class ByLayer final : public Scheme {
 };
 
 [[noreturn]] void refuse_layers(const SchemeInfo& scheme, const char* why) {
-  throw InputError(fmt::format("{} cannot run layer by layer: {}", scheme.name, why));
+  throw InputError("{} cannot run layer by layer: {}", scheme.name, why);
 }
 
 }  // namespace
@@ -173,8 +173,8 @@ SchemeInfo layer_by_layer(const SchemeInfo& whole, std::vector<std::int64_t> lay
                layers = std::move(layers)](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
     for (std::size_t i = 0; i + 1 < layers.size(); ++i) {
       if (layers[i] % setup.space.granule == 0) continue;
-      throw InputError(fmt::format("/granule: {} does not divide the model's layer of {}",
-                                   setup.space.granule, layers[i]));
+      throw InputError("/granule: {} does not divide the model's layer of {}", setup.space.granule,
+                       layers[i]);
     }
     return std::make_unique<ByLayer>(setup, whole, layers);
   };

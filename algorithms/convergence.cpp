@@ -134,17 +134,8 @@ constexpr auto kMeasured = std::to_array<MeasuredConvergence>({
 }  // namespace
 
 std::string name_of(Convergence convergence) {
-  switch (convergence) {
-    case Convergence::exact:
-      return "exact";
-    case Convergence::close:
-      return "close";
-    case Convergence::worse:
-      return "worse";
-    case Convergence::unknown:
-      break;
-  }
-  return "unknown";
+  constexpr std::array kNames{"exact", "close", "worse", "unknown"};
+  return kNames.at(static_cast<std::size_t>(convergence));
 }
 
 ConvergenceReport convergence_of(std::string_view scheme) {

@@ -39,8 +39,7 @@ class Reader {
     if (!take(c)) fail(fmt::format("'{}'", c));
   }
   [[noreturn]] void fail(const std::string& expected) const {
-    throw InputError(
-        fmt::format("formula '{}': expected {} at position {}", text_, expected, at_ + 1));
+    throw InputError("formula '{}': expected {} at position {}", text_, expected, at_ + 1);
   }
   static bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
   static bool is_letter(char c) {

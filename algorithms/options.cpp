@@ -33,19 +33,18 @@ OptionValue converted(const OptionInfo& info, const OptionValue& value) {
     result = static_cast<double>(std::get<std::int64_t>(value));
   }
   if (result.index() != info.fallback.index()) {
-    throw InputError(fmt::format("option '{}' must be {}", info.name, type_name(info.fallback)));
+    throw InputError("option '{}' must be {}", info.name, type_name(info.fallback));
   }
   const std::optional<double> number = number_of(result);
   if (number && !(*number >= info.minimum)) {
-    throw InputError(fmt::format("option '{}' must be at least {}", info.name, info.minimum));
+    throw InputError("option '{}' must be at least {}", info.name, info.minimum);
   }
   if (number && *number > info.maximum) {
-    throw InputError(fmt::format("option '{}' must be at most {}", info.name, info.maximum));
+    throw InputError("option '{}' must be at most {}", info.name, info.maximum);
   }
   if (!info.choices.empty() &&
       std::ranges::find(info.choices, std::get<std::int64_t>(result)) == info.choices.end()) {
-    throw InputError(
-        fmt::format("option '{}' must be one of {}", info.name, fmt::join(info.choices, ", ")));
+    throw InputError("option '{}' must be one of {}", info.name, fmt::join(info.choices, ", "));
   }
   return result;
 }
@@ -66,8 +65,7 @@ Options::Options(const std::vector<OptionInfo>& known,
   for (const auto& [name, value] : given) {
     const auto info = std::ranges::find(known, name, &OptionInfo::name);
     if (info == known.end()) {
-      throw InputError(
-          fmt::format("unknown option '{}'{}", excerpt(name), did_you_mean(name, names)));
+      throw InputError("unknown option '{}'{}", excerpt(name), did_you_mean(name, names));
     }
     values_[name] = converted(*info, value);
   }

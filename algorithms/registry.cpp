@@ -9,43 +9,27 @@
 #include <mutex>
 #include <utility>
 
-#include "algorithms/schemes/allgather.hpp"
-#include "algorithms/schemes/alltoall.hpp"
-#include "algorithms/schemes/cltk.hpp"
 #include "algorithms/schemes/dense.hpp"
-#include "algorithms/schemes/dense_double_tree.hpp"
 #include "algorithms/schemes/dense_ovlp.hpp"
 #include "algorithms/schemes/dragonn.hpp"
 #include "algorithms/schemes/exdyna.hpp"
-#include "algorithms/schemes/gtopk.hpp"
-#include "algorithms/schemes/hierarchical.hpp"
-#include "algorithms/schemes/hierarchical_split.hpp"
 #include "algorithms/schemes/in_network.hpp"
 #include "algorithms/schemes/nccl.hpp"
 #include "algorithms/schemes/oktopk.hpp"
-#include "algorithms/schemes/omnireduce.hpp"
-#include "algorithms/schemes/ping_pong.hpp"
 #include "algorithms/schemes/powersgd.hpp"
-#include "algorithms/schemes/quantised.hpp"
-#include "algorithms/schemes/reduce_scatter.hpp"
+#include "algorithms/schemes/schemes.hpp"
 #include "algorithms/schemes/sparcml.hpp"
-#include "algorithms/schemes/spardl.hpp"
-#include "algorithms/schemes/sparseloco.hpp"
 #include "algorithms/schemes/topka.hpp"
-#include "algorithms/schemes/zen.hpp"
 #include "algorithms/sparsifiers/block_topk.hpp"
-#include "algorithms/sparsifiers/bucket_topk.hpp"
 #include "algorithms/sparsifiers/deft.hpp"
 #include "algorithms/sparsifiers/dgc.hpp"
 #include "algorithms/sparsifiers/dragonn_hash.hpp"
-#include "algorithms/sparsifiers/exact_topk.hpp"
 #include "algorithms/sparsifiers/exdyna.hpp"
 #include "algorithms/sparsifiers/gaussian.hpp"
 #include "algorithms/sparsifiers/hard_threshold.hpp"
-#include "algorithms/sparsifiers/micro.hpp"
 #include "algorithms/sparsifiers/mstopk.hpp"
 #include "algorithms/sparsifiers/random_k.hpp"
-#include "algorithms/sparsifiers/sidco.hpp"
+#include "algorithms/sparsifiers/sparsifiers.hpp"
 #include "algorithms/sparsifiers/threshold_reuse.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
@@ -96,8 +80,7 @@ template <class Infos>
                                  std::string_view nearest_to) {
   std::vector<std::string> names;
   for (const auto& info : infos) names.push_back(info.name);
-  throw InputError(
-      fmt::format("unknown {} '{}'{}", what, excerpt(name), did_you_mean(nearest_to, names)));
+  throw InputError("unknown {} '{}'{}", what, excerpt(name), did_you_mean(nearest_to, names));
 }
 
 /// The scheme with another sparsifier than its own, called `name`.
@@ -117,14 +100,11 @@ void check_name(const char* what, const std::string& name, const Infos& known) {
   const bool plain = std::ranges::all_of(
       name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
   if (name.empty() || !plain) {
-    throw InputError(
-        fmt::format("a {} cannot be called '{}': take lower case letters, digits and "
-                    "'_'",
-                    what, name));
+    throw InputError("a {} cannot be called '{}': take lower case letters, digits and '_'", what,
+                     name);
   }
   if (named(known, name) != nullptr) {
-    throw InputError(
-        fmt::format("there is a {} '{}' already: give yours another name", what, name));
+    throw InputError("there is a {} '{}' already: give yours another name", what, name);
   }
 }
 
@@ -248,7 +228,7 @@ std::vector<std::reference_wrapper<const SchemeInfo>> schemes_of(Collective coll
 void register_sparsifier(SparsifierInfo sparsifier) {
   check_name("sparsifier", sparsifier.name, all_sparsifiers());
   if (!sparsifier.make) {
-    throw InputError(fmt::format("sparsifier '{}' has no 'make'", sparsifier.name));
+    throw InputError("sparsifier '{}' has no 'make'", sparsifier.name);
   }
   sparsifiers().push_back(std::move(sparsifier));
 }
@@ -260,15 +240,15 @@ void register_scheme(SchemeInfo scheme) {
     scheme = compose(std::move(scheme), find_sparsifier(selects));
   }
   if (!scheme.make) {
-    throw InputError(fmt::format("scheme '{}' has neither 'make' nor 'collective'", scheme.name));
+    throw InputError("scheme '{}' has neither 'make' nor 'collective'", scheme.name);
   }
   if (!scheme.run_cost) {
-    throw InputError(fmt::format("scheme '{}' has no 'run_cost', its cost model", scheme.name));
+    throw InputError("scheme '{}' has no 'run_cost', its cost model", scheme.name);
   }
   try {
     check_formulas(scheme);
   } catch (const std::exception& error) {
-    throw InputError(fmt::format("the cost of scheme '{}': {}", scheme.name, error.what()));
+    throw InputError("the cost of scheme '{}': {}", scheme.name, error.what());
   }
   schemes().push_back(std::move(scheme));
 }
@@ -318,8 +298,7 @@ const SchemeInfo& find_scheme(std::string_view name) {
   const std::lock_guard lock(one_at_a_time);
   if (const auto known = composed.find(name); known != composed.end()) return known->second;
   if (scheme->dense) {
-    throw InputError(
-        fmt::format("'{}' sends everything; only sparse schemes take a sparsifier", scheme->name));
+    throw InputError("'{}' sends everything; only sparse schemes take a sparsifier", scheme->name);
   }
   const SparsifierInfo& sparsifier = find_sparsifier(name.substr(base.size() + 1));
   return composed.emplace(name, with_sparsifier(*scheme, sparsifier, name)).first->second;

@@ -59,8 +59,6 @@ class Roles {
   Roles() = default;
   Roles(const Roles&) = delete;
   Roles& operator=(const Roles&) = delete;
-  Roles(Roles&&) = delete;
-  Roles& operator=(Roles&&) = delete;
   virtual ~Roles() = default;
 
   [[nodiscard]] static const Roles& of_all_ranks() {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
@@ -226,19 +227,8 @@ Task<Request> Scheme::begin(Communicator& comm, LocalGradient gradient, int iter
 }
 
 std::string name_of(Collective collective) {
-  switch (collective) {
-    case Collective::allgather:
-      return "allgather";
-    case Collective::reduce_scatter:
-      return "reduce_scatter";
-    case Collective::alltoall:
-      return "alltoall";
-    case Collective::ping_pong:
-      return "ping_pong";
-    case Collective::allreduce:
-      break;
-  }
-  return "allreduce";
+  constexpr std::array kNames{"allreduce", "allgather", "reduce_scatter", "alltoall", "ping_pong"};
+  return kNames.at(static_cast<std::size_t>(collective));
 }
 
 namespace {
@@ -286,25 +276,18 @@ Cost SchemeInfo::cost(const CostInput& in) const {
 }
 
 bool can_compose(const SchemeInfo& collective, const SparsifierInfo& sparsifier) {
-  switch (sparsifier.needs) {
-    case Needs::slots:
-      return collective.carries_slots;
-    case Needs::values_of_all:
-      return collective.carries_values_of_all;
-    case Needs::nothing:
-      break;
-  }
-  return true;
+  return sparsifier.needs == Needs::nothing ||
+         (sparsifier.needs == Needs::slots ? collective.carries_slots
+                                           : collective.carries_values_of_all);
 }
 
 SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier) {
   if (!can_compose(collective, sparsifier)) {
     throw InputError(
-        fmt::format("'{}' cannot carry what '{}' selects: {}", collective.name, sparsifier.name,
-                    sparsifier.needs == Needs::slots
-                        ? "slots in no order, some of them empty; schemes that gather can (topka)"
-                        : "each rank selects for all of them; schemes that share indexes can "
-                          "(topk_allreduce)"));
+        "'{}' cannot carry what '{}' selects: {}", collective.name, sparsifier.name,
+        sparsifier.needs == Needs::slots
+            ? "slots in no order, some of them empty; schemes that gather can (topka)"
+            : "each rank selects for all of them; schemes that share indexes can (topk_allreduce)");
   }
   collective.collective_options = collective.options;
   for (const OptionInfo& option : sparsifier.options) {

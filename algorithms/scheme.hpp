@@ -55,8 +55,6 @@ class Scheme {
   Scheme() = default;
   Scheme(const Scheme&) = delete;
   Scheme& operator=(const Scheme&) = delete;
-  Scheme(Scheme&&) = delete;
-  Scheme& operator=(Scheme&&) = delete;
   virtual ~Scheme() = default;
 
   /// The allreduce of iteration 1, 2, 3 ..., or the other collective that the scheme is, for which
@@ -98,8 +96,6 @@ class SparseCollective {
   SparseCollective() = default;
   SparseCollective(const SparseCollective&) = delete;
   SparseCollective& operator=(const SparseCollective&) = delete;
-  SparseCollective(SparseCollective&&) = delete;
-  SparseCollective& operator=(SparseCollective&&) = delete;
   virtual ~SparseCollective() = default;
 
   /// Lets the sparsifier select on the ranks that take part, and sums. `accumulated` is released as

@@ -17,9 +17,9 @@ namespace thinwire::algorithms {
   const std::int64_t pieces = std::max<std::int64_t>(1, words / most + (words % most > 0 ? 1 : 0));
   if (pieces > std::numeric_limits<int>::max() / shares) {
     throw InputError(
-        fmt::format("{} pieces of each of {} parts of a message are more than can be numbered; "
-                    "give longer ones, by segment_bytes or chunk_words",
-                    pieces, shares));
+        "{} pieces of each of {} parts of a message are more than can be numbered; give longer "
+        "ones, by segment_bytes or chunk_words",
+        pieces, shares);
   }
   return static_cast<int>(pieces);
 }

@@ -1,6 +1,25 @@
-#include "algorithms/schemes/allgather.hpp"
+// The allgathers of dense blocks, as MPI libraries name them. n is the length of the gathered
+// vector: rank r contributes block r, n/P words of its own vector, and all ranks end with all
+// blocks.
+//
+//   allgather_ring                (P-1) α + n (P-1)/P β      (NCCL; Open MPI's ring)
+//   allgather_recursive_doubling  log P α + n (P-1)/P β      (Thakur et al., IJHPCA 2005)
+//   allgather_bruck               ceil(log P) α + n (P-1)/P β   (Bruck et al., TPDS 1997)
+//   allgather_neighbor_exchange   P/2 α + n (P-1)/P β        (Chen et al., HPC Asia 2005)
+//
+// Exact at any P and n with the added terms. If P does not divide n, the first n mod P blocks are a
+// word longer, and the path is that of the longest message of each step: around the ring block 0,
+// otherwise the first blocks that go together.
+// What Open MPI does at other P is done here too: recursive doubling is Bruck's algorithm unless P
+// is a power of two, and neighbour exchange is the ring if P is odd.
+//
+// Worked example: n = 10, P = 4, recursive doubling: blocks 3, 3, 2, 2; 3 words in the first step
+// and 6 in the second, so 2 messages and 9 words; the formula gives 10 · 3/4 = 7.5, so 1.5 words
+// are added.
+#include "algorithms/schemes/schemes.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "algorithms/collectives/allgather.hpp"
@@ -11,27 +30,14 @@ namespace thinwire::algorithms {
 
 namespace {
 
-class AllgatherScheme final : public Scheme {
- public:
-  AllgatherScheme(const SchemeSetup& setup, AllgatherSchedule schedule)
-      : space_(setup.space),
-        reduction_(*setup.shared, setup.gamma, setup.space),
-        schedule_(schedule) {}
-
-  Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int /*iteration*/) override {
-    const auto phase = comm.phase("allgather");
-    const int rank = comm.rank().value();
-    Message own = reduction_.cut(message_of(gradient, space_), {rank, rank + 1}, comm.size());
-    gradient = {};
-    const Concatenation all = co_await schedule_(comm, std::move(own));
-    co_return Reduced{.sum = stream_of_gathered(all, reduction_), .contributed = {}};
-  }
-
- private:
-  GradientSpace space_;
-  GradientReduction reduction_;
-  AllgatherSchedule schedule_;
-};
+Task<Message> gather_blocks(AllgatherSchedule schedule, Communicator& comm, Message whole,
+                            const Reduction& reduction) {
+  const int rank = comm.rank().value();
+  Message own = reduction.cut(whole, {rank, rank + 1}, comm.size());
+  whole = {};
+  const Concatenation all = co_await schedule(comm, std::move(own));
+  co_return reduction.join(all, {{0, comm.size()}, comm.size()});
+}
 
 /// The cost of steps whose longest messages have the first blocks, as many as `blocks` says.
 Cost cost_of(const CostInput& in, const std::vector<int>& blocks) {
@@ -79,7 +85,8 @@ std::vector<SchemeInfo> allgather_schemes() {
                       .stand_ins = {.alike_after = alike_after},
                       .run_cost = cost,
                       .make = [schedule](const SchemeSetup& setup) {
-                        return std::make_unique<AllgatherScheme>(setup, schedule);
+                        return dense_collective(setup, "allgather",
+                                                std::bind_front(gather_blocks, schedule));
                       }};
   };
   return {

@@ -1,4 +1,21 @@
-#include "algorithms/schemes/alltoall.hpp"
+// The all-to-alls of dense blocks, as MPI libraries name them. n is what a rank sends in all, its
+// own block included: block j of its vector, n/P words, goes to rank j.
+//
+//   alltoall_pairwise  (P-1) α + n (P-1)/P β    (Open MPI's pairwise)
+//   alltoall_linear    (P-1) α + n (P-1)/P β    (Open MPI's linear, and linear_sync with `requests`)
+//   alltoall_bruck     log P α + n/2 log P β    (Bruck et al., IEEE TPDS 1997; Open MPI's
+//                                                modified_bruck)
+//
+// Exact with the added terms where P divides n; pairwise always, and linear if all messages are
+// posted at once, since rank 0 receives the longest blocks one after another. Otherwise an interval:
+// blocks that differ by a word meet in different steps. If P is no power of two, Bruck's last step
+// carries fewer blocks, and blocks travel by as many messages as their distance has bits.
+// The result of rank r has P blocks, by sender, as one dense block from coordinate 0 on.
+//
+// Worked example: n = 12, P = 4, bruck: blocks of 3 words. In the first step a rank sends the blocks
+// for rank + 1 and rank + 3, in the second those for rank + 2 and rank + 3: 2 messages and 12 words,
+// where pairwise sends 3 messages and 9 words.
+#include "algorithms/schemes/schemes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -36,31 +53,16 @@ DenseBlock joined_by_sender(const std::vector<Message>& received) {
   return {0, std::move(values)};
 }
 
-class AlltoallScheme final : public Scheme {
- public:
-  AlltoallScheme(const SchemeSetup& setup, AlltoallSchedule schedule)
-      : space_(setup.space),
-        reduction_(*setup.shared, setup.gamma, setup.space),
-        schedule_(std::move(schedule)) {}
-
-  Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int /*iteration*/) override {
-    const auto phase = comm.phase("alltoall");
-    const Message whole = message_of(gradient, space_);
-    gradient = {};
-    std::vector<Message> blocks;
-    blocks.reserve(static_cast<std::size_t>(comm.size()));
-    for (int to = 0; to < comm.size(); ++to) {
-      blocks.push_back(reduction_.cut(whole, {to, to + 1}, comm.size()));
-    }
-    const std::vector<Message> received = co_await schedule_(comm, std::move(blocks));
-    co_return Reduced{.sum = joined_by_sender(received), .contributed = {}};
+Task<Message> exchange_blocks(const AlltoallSchedule& schedule, Communicator& comm, Message whole,
+                              const Reduction& reduction) {
+  std::vector<Message> blocks;
+  blocks.reserve(static_cast<std::size_t>(comm.size()));
+  for (int to = 0; to < comm.size(); ++to) {
+    blocks.push_back(reduction.cut(whole, {to, to + 1}, comm.size()));
   }
-
- private:
-  GradientSpace space_;
-  GradientReduction reduction_;
-  AlltoallSchedule schedule_;
-};
+  const std::vector<Message> received = co_await schedule(comm, std::move(blocks));
+  co_return Message{joined_by_sender(received).payload(), whole.words};
+}
 
 /// The terms of `messages` messages with the words of `blocks` blocks: of the shortest one, and of
 /// the longest one.
@@ -113,7 +115,8 @@ std::vector<SchemeInfo> alltoall_schemes() {
                       .options = std::move(options),
                       .run_cost = cost,
                       .make = [bind](const SchemeSetup& setup) {
-                        return std::make_unique<AlltoallScheme>(setup, bind(setup));
+                        return dense_collective(setup, "alltoall",
+                                                std::bind_front(exchange_blocks, bind(setup)));
                       }};
   };
   const PaperCost direct{.latency = "P-1", .words = "n (P-1)/P", .ours = true};

@@ -15,29 +15,31 @@ namespace {
 
 constexpr const char* kSegmentBytes = "segment_bytes";
 
-/// A schedule with its options.
-using BoundSchedule = std::function<Task<Message>(Communicator&, Message, const Reduction&)>;
-
-class DenseScheme final : public Scheme {
+class DenseCollective final : public Scheme {
  public:
-  DenseScheme(const SchemeSetup& setup, Buffers buffers, BoundSchedule schedule)
+  DenseCollective(const SchemeSetup& setup, const char* phase, DenseSchedule schedule,
+                  Seconds preparing)
       : space_(setup.space),
         reduction_(*setup.shared, setup.gamma, setup.space),
-        preparing_(preparing(setup, buffers)),
-        schedule_(std::move(schedule)) {}
+        phase_(phase),
+        schedule_(std::move(schedule)),
+        preparing_(preparing) {}
 
   Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int /*iteration*/) override {
-    const auto phase = comm.phase("allreduce");
-    co_await comm.compute(preparing_);  // the sum is made in the receive buffer
-    const Message total = co_await schedule_(comm, message_of(gradient, space_), reduction_);
-    co_return Reduced{.sum = stream_from(total.payload), .contributed = {}};
+    const auto phase = comm.phase(phase_);
+    co_await comm.compute(preparing_);
+    Message whole = message_of(gradient, space_);
+    gradient = {};
+    const Message result = co_await schedule_(comm, std::move(whole), reduction_);
+    co_return Reduced{.sum = stream_from(result.payload), .contributed = {}};
   }
 
  private:
   GradientSpace space_;
   GradientReduction reduction_;
+  const char* phase_;
+  DenseSchedule schedule_;
   Seconds preparing_;
-  BoundSchedule schedule_;
 };
 
 /// The cost of a schedule for powers of two, extended to any P: that of `ranks`, the power of two
@@ -129,6 +131,11 @@ Cost nonoverlapping_cost(const CostInput& in) {
 
 }  // namespace
 
+std::unique_ptr<Scheme> dense_collective(const SchemeSetup& setup, const char* phase,
+                                         DenseSchedule schedule, Seconds preparing) {
+  return std::make_unique<DenseCollective>(setup, phase, std::move(schedule), preparing);
+}
+
 Cost exact_cost(Terms paper, Terms run) { return interval_cost(paper, same(run)); }
 
 Cost interval_cost(Terms paper, Interval run) {
@@ -164,7 +171,7 @@ bool rabenseifner_is_exact(int ranks, std::int64_t words) {
 }
 
 std::vector<SchemeInfo> dense_schemes() {
-  using BindSchedule = std::function<BoundSchedule(const Options&)>;
+  using BindSchedule = std::function<DenseSchedule(const Options&)>;
   const auto entry = [](std::string name, std::string summary, std::string source, PaperCost paper,
                         std::string exact_when, Cost (*cost)(const CostInput&), Buffers buffers,
                         BindSchedule bind, std::vector<OptionInfo> options = {}) {
@@ -181,13 +188,15 @@ std::vector<SchemeInfo> dense_schemes() {
                       .options = std::move(options),
                       .run_cost = cost,
                       .make = [buffers, bind](const SchemeSetup& setup) {
-                        return std::make_unique<DenseScheme>(setup, buffers, bind(setup.options));
+                        // The sum is made in the receive buffer.
+                        return dense_collective(setup, "allreduce", bind(setup.options),
+                                                preparing(setup, buffers));
                       }};
   };
   const auto plain = [](AllreduceSchedule schedule) {
     return [schedule](const Options&) { return schedule; };
   };
-  const auto segmented = [](const Options& options) -> BoundSchedule {
+  const auto segmented = [](const Options& options) -> DenseSchedule {
     return [segment = segment_of(options)](Communicator& comm, Message mine,
                                            const Reduction& reduction) {
       return allreduce_ring_segmented(comm, std::move(mine), reduction, segment);

@@ -22,6 +22,8 @@
 // messages; the table gives 2 · 10 · 3/4 = 15, so the added term is 3 words.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "algorithms/scheme.hpp"
@@ -29,6 +31,14 @@
 namespace thinwire::algorithms {
 
 [[nodiscard]] std::vector<SchemeInfo> dense_schemes();
+
+/// What a rank does with its whole vector; returns the vector that it ends with.
+using DenseSchedule =
+    std::function<Task<Message>(Communicator&, Message whole, const GradientReduction&)>;
+/// A dense collective that runs a schedule in a phase of this name, after `preparing`.
+[[nodiscard]] std::unique_ptr<Scheme> dense_collective(const SchemeSetup& setup, const char* phase,
+                                                       DenseSchedule schedule,
+                                                       Seconds preparing = {});
 
 /// Whether Rabenseifner's allreduce of `words` words has a single cost for any γ: at powers of two,
 /// and where the pieces are of one length.

@@ -158,16 +158,9 @@ NcclPlan plan_of(NcclKind kind, const Options& options, int ranks, std::int64_t 
 }
 
 std::string phase_of(const NcclChoice& choice) {
+  constexpr std::array kEndings{"_ll", "_ll128", "_simple"};
   const std::string algorithm = choice.algorithm == NcclAlgorithm::ring ? "ring" : "tree";
-  switch (choice.protocol) {
-    case NcclProtocol::ll:
-      return algorithm + "_ll";
-    case NcclProtocol::ll128:
-      return algorithm + "_ll128";
-    case NcclProtocol::simple:
-      break;
-  }
-  return algorithm + "_simple";
+  return algorithm + kEndings.at(static_cast<std::size_t>(choice.protocol));
 }
 
 Task<Message> allreduce_by(const NcclPlan& plan, Communicator& comm, Message mine,

@@ -19,40 +19,28 @@ std::vector<SparseVector> Blocks::cut(const SparseVector& vector) const {
 
 namespace {
 
-class BlockTopk final : public Sparsifier {
- public:
-  explicit BlockTopk(const SchemeSetup& setup) : setup_(setup), blocks_(setup, count(setup)) {}
-
-  Selection select(const SparseVector& accumulated, Rank /*rank*/, int /*iteration*/) override {
-    std::vector<SparseVector> blocks = blocks_.cut(accumulated);
-    for (int i = 0; i < blocks_.count(); ++i) {
-      SparseVector& block = blocks[static_cast<std::size_t>(i)];
-      block = select_largest(block, blocks_.share(i));
-    }
-    // A statistical vector that is joined does not tell that its blocks have equal shares.
-    const std::int64_t end = setup_.space.coordinates();
-    SparseVector selected =
-        accumulated.is_statistical()
-            ? select_largest_in(accumulated,
-                                {.width = (end + blocks_.count() - 1) / blocks_.count(),
-                                 .end = end,
-                                 .k = setup_.carried_k()})
-            : concatenate(blocks);
-    return {.selected = std::move(selected),
-            .work = {.sorted = setup_.space.components},
-            .blocks = std::move(blocks)};
+Selection select_in_blocks(const SchemeSetup& setup, const SparseVector& accumulated, Rank /*rank*/,
+                           int /*iteration*/) {
+  const bool in_teams = setup.options.all().contains(kTeamsOption);
+  const std::int64_t teams = in_teams ? setup.options.integer(kTeamsOption) : 1;
+  const Blocks cuts(setup, static_cast<int>(std::max<std::int64_t>(1, setup.ranks / teams)));
+  std::vector<SparseVector> blocks = cuts.cut(accumulated);
+  for (int i = 0; i < cuts.count(); ++i) {
+    SparseVector& block = blocks[static_cast<std::size_t>(i)];
+    block = select_largest(block, cuts.share(i));
   }
-
- private:
-  static int count(const SchemeSetup& setup) {
-    const auto& options = setup.options.all();
-    const auto teams = options.contains(kTeamsOption) ? setup.options.integer(kTeamsOption) : 1;
-    return static_cast<int>(std::max<std::int64_t>(1, setup.ranks / teams));
-  }
-
-  const SchemeSetup& setup_;
-  Blocks blocks_;
-};
+  // A statistical vector that is joined does not tell that its blocks have equal shares.
+  const std::int64_t end = setup.space.coordinates();
+  SparseVector selected =
+      accumulated.is_statistical()
+          ? select_largest_in(accumulated, {.width = (end + cuts.count() - 1) / cuts.count(),
+                                            .end = end,
+                                            .k = setup.carried_k()})
+          : concatenate(blocks);
+  return {.selected = std::move(selected),
+          .work = {.sorted = setup.space.components},
+          .blocks = std::move(blocks)};
+}
 
 }  // namespace
 
@@ -63,7 +51,7 @@ SparsifierInfo block_topk_sparsifier() {
           .options = {},
           .expected_work = [](std::int64_t n, std::int64_t /*k*/,
                               const Options& /*options*/) { return SelectionWork{.sorted = n}; },
-          .make = [](const SchemeSetup& setup) { return std::make_unique<BlockTopk>(setup); }};
+          .make = without_state(select_in_blocks)};
 }
 
 }  // namespace thinwire::algorithms

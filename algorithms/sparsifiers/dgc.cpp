@@ -13,33 +13,22 @@ namespace {
 
 constexpr std::uint64_t kSampleDraws = 0x646763;  // separates these draws from all others of a seed
 
-class Dgc final : public Sparsifier {
- public:
-  explicit Dgc(const SchemeSetup& setup)
-      : setup_(setup),
-        resample_(setup.options.flag("resample")),
-        resample_above_(setup.options.number("resample_above")) {}
-
-  Selection select(const SparseVector& accumulated, Rank rank, int iteration) override {
-    const SampledThreshold threshold = sampled_threshold(accumulated, setup_, rank, iteration);
-    Selection selection{.selected = select_at_least(accumulated, threshold.value),
-                        .work = threshold.work};
-    selection.work.compared = setup_.space.components;
-    selection.work.prefix_summed = setup_.space.components;
-    const auto selected = static_cast<std::int64_t>(selection.selected.size());
-    const std::int64_t k = setup_.carried_k();
-    if (resample_ && static_cast<double>(selected) > resample_above_ * static_cast<double>(k)) {
-      selection.work.sorted += std::min(selected * setup_.space.granule, setup_.space.components);
-      selection.selected = select_largest(selection.selected, k);
-    }
-    return selection;
+Selection select_by_sample(const SchemeSetup& setup, const SparseVector& accumulated, Rank rank,
+                           int iteration) {
+  const SampledThreshold threshold = sampled_threshold(accumulated, setup, rank, iteration);
+  Selection selection{.selected = select_at_least(accumulated, threshold.value),
+                      .work = threshold.work};
+  selection.work.compared = setup.space.components;
+  selection.work.prefix_summed = setup.space.components;
+  const auto selected = static_cast<std::int64_t>(selection.selected.size());
+  const std::int64_t k = setup.carried_k();
+  const double most = setup.options.number("resample_above") * static_cast<double>(k);
+  if (setup.options.flag("resample") && static_cast<double>(selected) > most) {
+    selection.work.sorted += std::min(selected * setup.space.granule, setup.space.components);
+    selection.selected = select_largest(selection.selected, k);
   }
-
- private:
-  const SchemeSetup& setup_;
-  bool resample_;
-  double resample_above_;
-};
+  return selection;
+}
 
 }  // namespace
 
@@ -89,7 +78,7 @@ SparsifierInfo dgc_sparsifier() {
                 work.prefix_summed = n;
                 return work;
               },
-          .make = [](const SchemeSetup& setup) { return std::make_unique<Dgc>(setup); }};
+          .make = without_state(select_by_sample)};
 }
 
 }  // namespace thinwire::algorithms

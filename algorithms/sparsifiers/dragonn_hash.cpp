@@ -15,28 +15,19 @@ namespace {
 constexpr std::uint64_t kHashDraws = 0x64726167;  // separates these draws from all others of a seed
 constexpr std::uint64_t kPrime = 4'294'967'311U;  // the smallest prime above 2^32
 
-class DragonnHash final : public Sparsifier {
- public:
-  explicit DragonnHash(const SchemeSetup& setup)
-      : setup_(setup), slots_(hash_slots(setup.options.number("slots"), setup.k, setup.space)) {}
-
-  Selection select(const SparseVector& accumulated, Rank rank, int iteration) override {
-    const SampledThreshold threshold = sampled_threshold(accumulated, setup_, rank, iteration);
-    Selection selection{.selected = {}, .work = threshold.work};
-    selection.work.compared = setup_.space.components;
-    if (setup_.carried_k() == 0) return selection;
-    const SparseVector above = select_at_least(accumulated, threshold.value);
-    selection.work.hashed = std::min(setup_.components_in(above), setup_.space.components);
-    selection.selected = hash_survivors(
-        above, UniversalHash(random_bits(setup_.seed, kHashDraws, iteration), slots_));
-    selection.slots = slots_;
-    return selection;
-  }
-
- private:
-  const SchemeSetup& setup_;
-  std::int64_t slots_;
-};
+Selection select_by_hash(const SchemeSetup& setup, const SparseVector& accumulated, Rank rank,
+                         int iteration) {
+  const SampledThreshold threshold = sampled_threshold(accumulated, setup, rank, iteration);
+  Selection selection{.selected = {}, .work = threshold.work};
+  selection.work.compared = setup.space.components;
+  if (setup.carried_k() == 0) return selection;
+  const SparseVector above = select_at_least(accumulated, threshold.value);
+  selection.work.hashed = std::min(setup.components_in(above), setup.space.components);
+  selection.slots = hash_slots(setup.options.number("slots"), setup.k, setup.space);
+  selection.selected = hash_survivors(
+      above, UniversalHash(random_bits(setup.seed, kHashDraws, iteration), selection.slots));
+  return selection;
+}
 
 }  // namespace
 
@@ -101,7 +92,7 @@ SparsifierInfo dragonn_hash_sparsifier() {
                 work.hashed = k;
                 return work;
               },
-          .make = [](const SchemeSetup& setup) { return std::make_unique<DragonnHash>(setup); }};
+          .make = without_state(select_by_hash)};
 }
 
 }  // namespace thinwire::algorithms

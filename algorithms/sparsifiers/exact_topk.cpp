@@ -1,21 +1,15 @@
-#include "algorithms/sparsifiers/exact_topk.hpp"
+// exact_topk: exactly the k entries of largest magnitude; the lower coordinate wins a tie.
+#include "algorithms/sparsifiers/sparsifiers.hpp"
 
 namespace thinwire::algorithms {
 
 namespace {
 
-class ExactTopk final : public Sparsifier {
- public:
-  explicit ExactTopk(const SchemeSetup& setup) : setup_(setup) {}
-
-  Selection select(const SparseVector& accumulated, Rank /*rank*/, int /*iteration*/) override {
-    return {.selected = select_largest(accumulated, setup_.carried_k()),
-            .work = {.sorted = setup_.space.components}};
-  }
-
- private:
-  const SchemeSetup& setup_;
-};
+Selection select_exactly(const SchemeSetup& setup, const SparseVector& accumulated, Rank /*rank*/,
+                         int /*iteration*/) {
+  return {.selected = select_largest(accumulated, setup.carried_k()),
+          .work = {.sorted = setup.space.components}};
+}
 
 }  // namespace
 
@@ -27,7 +21,7 @@ SparsifierInfo exact_topk_sparsifier() {
           .options = {},
           .expected_work = [](std::int64_t n, std::int64_t /*k*/,
                               const Options& /*options*/) { return SelectionWork{.sorted = n}; },
-          .make = [](const SchemeSetup& setup) { return std::make_unique<ExactTopk>(setup); }};
+          .make = without_state(select_exactly)};
 }
 
 }  // namespace thinwire::algorithms

@@ -11,56 +11,38 @@ namespace thinwire::algorithms {
 
 namespace {
 
-class Gaussian final : public Sparsifier {
- public:
-  explicit Gaussian(const SchemeSetup& setup)
-      : setup_(setup),
-        corrected_(setup.options.flag("corrected")),
-        rounds_(setup.options.integer("rounds")),
-        factor_(static_cast<float>(setup.options.number("factor"))) {}
+float fitted(const SchemeSetup& setup, const SparseVector& accumulated) {
+  if (setup.carried_k() == 0) return std::numeric_limits<float>::infinity();
+  const Moments moments = moments_of(accumulated, setup.space);
+  const double density = static_cast<double>(setup.k) / static_cast<double>(setup.space.components);
+  return static_cast<float>(moments.mean +
+                            moments.deviation * two_sided_quantile(std::min(density, 1.0)));
+}
 
-  Selection select(const SparseVector& accumulated, Rank /*rank*/, int /*iteration*/) override {
-    const std::int64_t n = setup_.space.components;
-    Selection selection{.selected = {},
-                        .work = {.scanned = 2 * n, .compared = n, .prefix_summed = n}};
-    float threshold = fitted(accumulated);
-    if (corrected_) {
-      const std::int64_t tries = correct(accumulated, threshold);
-      selection.work.compared += tries * n;
-      selection.work.retries = tries;
-    }
-    selection.selected = select_at_least(accumulated, threshold);
-    return selection;
+/// Corrects the threshold and returns the number of further thresholds tried.
+std::int64_t correct(const SchemeSetup& setup, const SparseVector& accumulated, float& threshold) {
+  const auto factor = static_cast<float>(setup.options.number("factor"));
+  const std::int64_t rounds = setup.options.integer("rounds");
+  const auto k = static_cast<double>(setup.carried_k());
+  auto selected = static_cast<double>(count_at_least(accumulated, threshold));
+  const bool few = selected < 0.75 * k;
+  std::int64_t tries = 0;
+  for (; tries < rounds && (few ? selected < 0.75 * k : selected > 1.25 * k); ++tries) {
+    threshold = few ? threshold / factor : threshold * factor;
+    selected = static_cast<double>(count_at_least(accumulated, threshold));
   }
+  return tries;
+}
 
- private:
-  [[nodiscard]] float fitted(const SparseVector& accumulated) const {
-    if (setup_.carried_k() == 0) return std::numeric_limits<float>::infinity();
-    const Moments moments = moments_of(accumulated, setup_.space);
-    const double density =
-        static_cast<double>(setup_.k) / static_cast<double>(setup_.space.components);
-    return static_cast<float>(moments.mean +
-                              moments.deviation * two_sided_quantile(std::min(density, 1.0)));
-  }
-
-  /// Corrects the threshold and returns the number of further thresholds tried.
-  [[nodiscard]] std::int64_t correct(const SparseVector& accumulated, float& threshold) const {
-    const auto k = static_cast<double>(setup_.carried_k());
-    auto selected = static_cast<double>(count_at_least(accumulated, threshold));
-    const bool few = selected < 0.75 * k;
-    std::int64_t tries = 0;
-    for (; tries < rounds_ && (few ? selected < 0.75 * k : selected > 1.25 * k); ++tries) {
-      threshold = few ? threshold / factor_ : threshold * factor_;
-      selected = static_cast<double>(count_at_least(accumulated, threshold));
-    }
-    return tries;
-  }
-
-  const SchemeSetup& setup_;
-  bool corrected_;
-  std::int64_t rounds_;
-  float factor_;
-};
+Selection select_as_gaussian(const SchemeSetup& setup, const SparseVector& accumulated,
+                             Rank /*rank*/, int /*iteration*/) {
+  const std::int64_t n = setup.space.components;
+  SelectionWork work{.scanned = 2 * n, .compared = n, .prefix_summed = n};
+  float threshold = fitted(setup, accumulated);
+  if (setup.options.flag("corrected")) work.retries = correct(setup, accumulated, threshold);
+  work.compared += work.retries * n;
+  return {.selected = select_at_least(accumulated, threshold), .work = work};
+}
 
 }  // namespace
 
@@ -84,7 +66,7 @@ SparsifierInfo gaussian_sparsifier() {
               [](std::int64_t n, std::int64_t /*k*/, const Options& /*options*/) {
                 return SelectionWork{.scanned = 2 * n, .compared = n, .prefix_summed = n};
               },
-          .make = [](const SchemeSetup& setup) { return std::make_unique<Gaussian>(setup); }};
+          .make = without_state(select_as_gaussian)};
 }
 
 }  // namespace thinwire::algorithms

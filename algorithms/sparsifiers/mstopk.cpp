@@ -15,61 +15,48 @@ namespace {
 
 constexpr std::uint64_t kRunDraws = 0x6d7374;  // separates these draws from all others of a seed
 
-class MsTopk final : public Sparsifier {
- public:
-  explicit MsTopk(const SchemeSetup& setup)
-      : setup_(setup), samplings_(setup.options.integer("samplings")) {}
-
-  Selection select(const SparseVector& accumulated, Rank rank, int iteration) override {
-    const std::int64_t k = setup_.carried_k();
-    if (k == 0) return {.selected = {}};
-    const std::int64_t n = setup_.space.components;
-    const BisectedThresholds found = bisected_thresholds(accumulated, setup_.space, k, samplings_);
-    Selection selection{.selected = {},
-                        .work = {.scanned = 2 * n,
-                                 .compared = samplings_ * n,
-                                 .prefix_summed = 2 * n,
-                                 .retries = samplings_ - 1}};
-    if (accumulated.is_statistical()) {
-      selection.selected = select_largest(select_at_least(accumulated, found.lower), k);
-    } else {
-      const std::uint64_t key = random_bits(setup_.seed, kRunDraws, rank.value(), iteration);
-      selection.selected = with_run(accumulated, found, k, to_unit(key));
-    }
-    return selection;
+/// All entries that reach `upper`, and a run of those between the two thresholds that starts at
+/// the share `at` of the possible places.
+SparseVector with_run(const SparseVector& accumulated, BisectedThresholds found, std::int64_t k,
+                      double at) {
+  const auto magnitude = [](const Entry& entry) { return std::abs(entry.value); };
+  const auto between = [&](const Entry& entry) {
+    return magnitude(entry) >= found.lower && magnitude(entry) < found.upper;
+  };
+  const auto entries = accumulated.entries();
+  const std::int64_t above = count_at_least(accumulated, found.upper);
+  const std::int64_t candidates = std::ranges::count_if(entries, between);
+  const std::int64_t wanted = std::min(k - above, candidates);
+  const auto places = static_cast<double>(candidates - wanted + 1);
+  const std::int64_t first = std::min(static_cast<std::int64_t>(at * places), candidates - wanted);
+  std::vector<Entry> selected;
+  selected.reserve(static_cast<std::size_t>(above + wanted));
+  std::int64_t passed = 0;
+  for (const Entry& entry : entries) {
+    const bool candidate = between(entry);
+    const bool in_run = candidate && passed >= first && passed < first + wanted;
+    if (candidate) ++passed;
+    if (in_run || magnitude(entry) >= found.upper) selected.push_back(entry);
   }
+  return SparseVector::trusted(std::move(selected));
+}
 
- private:
-  /// All entries that reach `upper`, and a run of those between the two thresholds that starts at
-  /// the share `at` of the possible places.
-  static SparseVector with_run(const SparseVector& accumulated, BisectedThresholds found,
-                               std::int64_t k, double at) {
-    const auto magnitude = [](const Entry& entry) { return std::abs(entry.value); };
-    const auto between = [&](const Entry& entry) {
-      return magnitude(entry) >= found.lower && magnitude(entry) < found.upper;
-    };
-    const auto entries = accumulated.entries();
-    const std::int64_t above = count_at_least(accumulated, found.upper);
-    const std::int64_t candidates = std::ranges::count_if(entries, between);
-    const std::int64_t wanted = std::min(k - above, candidates);
-    const auto places = static_cast<double>(candidates - wanted + 1);
-    const std::int64_t first =
-        std::min(static_cast<std::int64_t>(at * places), candidates - wanted);
-    std::vector<Entry> selected;
-    selected.reserve(static_cast<std::size_t>(above + wanted));
-    std::int64_t passed = 0;
-    for (const Entry& entry : entries) {
-      const bool candidate = between(entry);
-      const bool in_run = candidate && passed >= first && passed < first + wanted;
-      if (candidate) ++passed;
-      if (in_run || magnitude(entry) >= found.upper) selected.push_back(entry);
-    }
-    return SparseVector::trusted(std::move(selected));
-  }
-
-  const SchemeSetup& setup_;
-  std::int64_t samplings_;
-};
+Selection select_by_bisection(const SchemeSetup& setup, const SparseVector& accumulated, Rank rank,
+                              int iteration) {
+  const std::int64_t k = setup.carried_k();
+  if (k == 0) return {.selected = {}};
+  const std::int64_t n = setup.space.components;
+  const std::int64_t samplings = setup.options.integer("samplings");
+  const BisectedThresholds found = bisected_thresholds(accumulated, setup.space, k, samplings);
+  const std::uint64_t key = random_bits(setup.seed, kRunDraws, rank.value(), iteration);
+  return {.selected = accumulated.is_statistical()
+                          ? select_largest(select_at_least(accumulated, found.lower), k)
+                          : with_run(accumulated, found, k, to_unit(key)),
+          .work = {.scanned = 2 * n,
+                   .compared = samplings * n,
+                   .prefix_summed = 2 * n,
+                   .retries = samplings - 1}};
+}
 
 }  // namespace
 
@@ -112,7 +99,7 @@ SparsifierInfo mstopk_sparsifier() {
                                      .prefix_summed = 2 * n,
                                      .retries = samplings - 1};
               },
-          .make = [](const SchemeSetup& setup) { return std::make_unique<MsTopk>(setup); }};
+          .make = without_state(select_by_bisection)};
 }
 
 }  // namespace thinwire::algorithms

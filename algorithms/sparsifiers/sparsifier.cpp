@@ -2,6 +2,28 @@
 
 namespace thinwire::algorithms {
 
+namespace {
+
+class WithoutState final : public Sparsifier {
+ public:
+  WithoutState(const SchemeSetup& setup, Select how) : setup_(setup), select_(how) {}
+
+  Selection select(const SparseVector& accumulated, Rank rank, int iteration) override {
+    return select_(setup_, accumulated, rank, iteration);
+  }
+
+ private:
+  const SchemeSetup& setup_;
+  Select select_;
+};
+
+}  // namespace
+
+MakeSparsifier without_state(Select select) {
+  return
+      [select](const SchemeSetup& setup) { return std::make_unique<WithoutState>(setup, select); };
+}
+
 void Sparsifier::observe(const Numbers& /*counts*/, int /*iteration*/) {}
 
 Numbers Sparsifier::decide(const SparseVector& /*accumulated*/, int /*iteration*/) {

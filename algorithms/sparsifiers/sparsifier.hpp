@@ -89,8 +89,6 @@ class Sparsifier {
   Sparsifier() = default;
   Sparsifier(const Sparsifier&) = delete;
   Sparsifier& operator=(const Sparsifier&) = delete;
-  Sparsifier(Sparsifier&&) = delete;
-  Sparsifier& operator=(Sparsifier&&) = delete;
   virtual ~Sparsifier() = default;
 
   /// Iterations count from 1. Coordinates that `accumulated` does not hold are 0.
@@ -104,6 +102,13 @@ class Sparsifier {
   [[nodiscard]] virtual Numbers decide(const SparseVector& accumulated, int iteration);
   virtual void follow(const Numbers& decision);
 };
+
+/// Selects like Sparsifier::select().
+using Select = Selection (*)(const SchemeSetup& setup, const SparseVector& accumulated, Rank rank,
+                             int iteration);
+using MakeSparsifier = std::function<std::unique_ptr<Sparsifier>(const SchemeSetup&)>;
+/// SparsifierInfo::make of a sparsifier that keeps no state.
+[[nodiscard]] MakeSparsifier without_state(Select select);
 
 /// Selects, and spends the time that this costs the rank's device.
 [[nodiscard]] Task<Selection> select_and_pay(Communicator& comm, const SchemeSetup& setup,
@@ -145,7 +150,7 @@ struct SparsifierInfo {
       decided = {};
   /// For schemes that decide by cost; empty: a comparison with a threshold, and a compaction.
   ExpectedWork expected_work = {};
-  std::function<std::unique_ptr<Sparsifier>(const SchemeSetup&)> make;
+  MakeSparsifier make;
 };
 
 }  // namespace thinwire::algorithms

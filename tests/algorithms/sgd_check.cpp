@@ -40,8 +40,6 @@ class Problem {
   explicit Problem(int inputs) : inputs_(inputs) {}
   Problem(const Problem&) = delete;
   Problem& operator=(const Problem&) = delete;
-  Problem(Problem&&) = delete;
-  Problem& operator=(Problem&&) = delete;
   virtual ~Problem() = default;
 
   [[nodiscard]] virtual std::string name() const = 0;

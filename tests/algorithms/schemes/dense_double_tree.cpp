@@ -1,4 +1,4 @@
-#include "algorithms/schemes/dense_double_tree.hpp"
+#include "algorithms/schemes/schemes.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "algorithms/schemes/hierarchical.hpp"
+#include "algorithms/schemes/schemes.hpp"
 
 #include <doctest/doctest.h>
 

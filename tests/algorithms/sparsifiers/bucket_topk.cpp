@@ -1,4 +1,4 @@
-#include "algorithms/sparsifiers/bucket_topk.hpp"
+#include "algorithms/sparsifiers/sparsifiers.hpp"
 
 #include <doctest/doctest.h>
 

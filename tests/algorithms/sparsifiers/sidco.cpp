@@ -1,4 +1,4 @@
-#include "algorithms/sparsifiers/sidco.hpp"
+#include "algorithms/sparsifiers/sparsifiers.hpp"
 
 #include <doctest/doctest.h>
 
