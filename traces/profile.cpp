@@ -26,82 +26,68 @@ constexpr int kProfileVersion = 1;
 constexpr double kMeanTolerance = 1e-3;
 constexpr std::int64_t kMostComponents = std::numeric_limits<std::uint32_t>::max();
 
-/// The entries that have a provenance.
-constexpr std::array<std::string_view, 19> kEntries{"layers",
-                                                    "regions",
-                                                    "popularity.rho",
-                                                    "popularity.beta_a",
-                                                    "popularity.never",
-                                                    "popularity.block",
-                                                    "popularity.clustering",
-                                                    "popularity.bursts",
-                                                    "magnitudes.shape",
-                                                    "magnitudes.scale",
-                                                    "magnitudes.below",
-                                                    "magnitudes.rms",
-                                                    "magnitudes.mean",
-                                                    "thresholds.ranks",
-                                                    "thresholds.noise",
-                                                    "thresholds.walk",
-                                                    "thresholds.memory",
-                                                    "thresholds.start",
-                                                    "thresholds.filling"};
 constexpr std::array<std::string_view, 3> kKinds{"fitted", "calibrated", "assumed"};
 
-/// A number of the profile with its name and range, which reading, writing and checking share.
-struct Field {
+enum class Range : std::uint8_t { from_0, above_0, below_1, to_1 };
+constexpr std::array kRangeTexts{"a number, at least 0", "a number above 0",
+                                 "a number, at least 0, below 1",
+                                 "a number, at least 0, at most 1"};
+
+bool lies_in(Range range, double value) {
+  return std::isfinite(value) && (range == Range::above_0 ? value > 0 : value >= 0) &&
+         (range != Range::below_1 || value < 1) && (range != Range::to_1 || value <= 1);
+}
+
+template <auto kGroup, auto kMember>
+double& member(Profile& profile) {
+  return profile.*kGroup.*kMember;
+}
+
+/// A number of the profile with its place and range, which reading, writing and checking share.
+struct Number {
+  std::string_view group;
   std::string_view name;
-  double* value;
-  double low;
-  double high;
-  bool above_low = false;  ///< low itself is excluded
-  bool below_high = false;
+  double& (*in)(Profile& profile);  ///< nullptr: popularity.block, which is whole
+  Range range;
 };
 
-constexpr double kAny = std::numeric_limits<double>::max();
+constexpr auto kNumbers = std::to_array<Number>({
+    {"popularity", "rho", member<&Profile::popularity, &Popularity::rho>, Range::below_1},
+    {"popularity", "beta_a", member<&Profile::popularity, &Popularity::beta_a>, Range::above_0},
+    {"popularity", "never", member<&Profile::popularity, &Popularity::never>, Range::below_1},
+    {"popularity", "block", nullptr, Range::above_0},
+    {"popularity", "clustering", member<&Profile::popularity, &Popularity::clustering>,
+     Range::to_1},
+    {"popularity", "bursts", member<&Profile::popularity, &Popularity::bursts>, Range::from_0},
+    {"magnitudes", "shape", member<&Profile::magnitudes, &Magnitudes::shape>, Range::above_0},
+    {"magnitudes", "scale", member<&Profile::magnitudes, &Magnitudes::scale>, Range::above_0},
+    {"magnitudes", "below", member<&Profile::magnitudes, &Magnitudes::below>, Range::above_0},
+    {"magnitudes", "rms", member<&Profile::magnitudes, &Magnitudes::rms>, Range::above_0},
+    {"magnitudes", "mean", member<&Profile::magnitudes, &Magnitudes::mean>, Range::above_0},
+    {"thresholds", "ranks", member<&Profile::thresholds, &ThresholdDrift::ranks>, Range::from_0},
+    {"thresholds", "noise", member<&Profile::thresholds, &ThresholdDrift::noise>, Range::from_0},
+    {"thresholds", "walk", member<&Profile::thresholds, &ThresholdDrift::walk>, Range::from_0},
+    {"thresholds", "memory", member<&Profile::thresholds, &ThresholdDrift::memory>, Range::above_0},
+    {"thresholds", "start", member<&Profile::thresholds, &ThresholdDrift::start>, Range::above_0},
+    {"thresholds", "filling", member<&Profile::thresholds, &ThresholdDrift::filling>,
+     Range::above_0},
+});
 
-std::vector<Field> popularity_fields(Popularity& p) {
-  return {{"rho", &p.rho, 0, 1, false, true},
-          {"beta_a", &p.beta_a, 0, kAny, true},
-          {"never", &p.never, 0, 1, false, true},
-          {"clustering", &p.clustering, 0, 1},
-          {"bursts", &p.bursts, 0, kAny}};
-}
-
-std::vector<Field> magnitude_fields(Magnitudes& m) {
-  return {{"shape", &m.shape, 0, kAny, true},
-          {"scale", &m.scale, 0, kAny, true},
-          {"below", &m.below, 0, kAny, true},
-          {"rms", &m.rms, 0, kAny, true},
-          {"mean", &m.mean, 0, kAny, true}};
-}
-
-std::vector<Field> threshold_fields(ThresholdDrift& t) {
-  return {{"ranks", &t.ranks, 0, kAny},       {"noise", &t.noise, 0, kAny},
-          {"walk", &t.walk, 0, kAny},         {"memory", &t.memory, 0, kAny, true},
-          {"start", &t.start, 0, kAny, true}, {"filling", &t.filling, 0, kAny, true}};
-}
-
-std::string range_text(const Field& field) {
-  std::string text = field.above_low ? fmt::format("a number above {}", field.low)
-                                     : fmt::format("a number, at least {}", field.low);
-  if (field.high < kAny) {
-    text += fmt::format("{} {}", field.below_high ? ", below" : ", at most", field.high);
+void check_numbers(Profile profile, const std::string& path) {
+  for (const Number& number : kNumbers) {
+    if (number.in == nullptr || lies_in(number.range, number.in(profile))) continue;
+    refuse_value(path, fmt::format("/{}/{}", number.group, number.name),
+                 fmt::format("{}", number.in(profile)),
+                 kRangeTexts.at(static_cast<std::size_t>(number.range)));
   }
-  return text;
-}
-
-void check_fields(const std::string& path, const std::string& group,
-                  const std::vector<Field>& fields) {
-  for (const Field& field : fields) {
-    const double value = *field.value;
-    const bool inside = std::isfinite(value) &&
-                        (field.above_low ? value > field.low : value >= field.low) &&
-                        (field.below_high ? value < field.high : value <= field.high);
-    if (!inside) {
-      refuse_value(path, fmt::format("/{}/{}", group, field.name), fmt::format("{}", value),
-                   range_text(field));
-    }
+  if (profile.popularity.block < 1 || profile.popularity.block > kMostComponents) {
+    refuse_value(path, "/popularity/block", fmt::format("{}", profile.popularity.block),
+                 fmt::format("a whole number, at least 1, at most {}", kMostComponents));
+  }
+  if (profile.magnitudes.mean > profile.magnitudes.rms) {
+    refuse_value(path, "/magnitudes/mean", fmt::format("{}", profile.magnitudes.mean),
+                 fmt::format("at most rms, {}: no mean is above the root of its mean square",
+                             profile.magnitudes.rms));
   }
 }
 
@@ -188,7 +174,7 @@ void check_regions(const Profile& profile, const std::string& path) {
 }
 
 void check_provenance(const Profile& profile, const std::string& path) {
-  const std::vector<std::string> known(kEntries.begin(), kEntries.end());
+  const std::vector<std::string>& known = profile_entries();
   for (const auto& [entry, provenance] : profile.provenance) {
     const std::string pointer = "/provenance/" + escaped_key(entry);
     if (std::ranges::find(known, entry) == known.end()) {
@@ -220,34 +206,21 @@ void check(const Profile& profile, const std::string& path) {
     refuse_value(path, "/density", fmt::format("{}", profile.density),
                  "a number above 0, at most 1");
   }
-  Profile copy;  // fields point to members that can be written
-  copy.popularity = profile.popularity;
-  copy.magnitudes = profile.magnitudes;
-  copy.thresholds = profile.thresholds;
-  check_fields(path, "popularity", popularity_fields(copy.popularity));
-  if (profile.popularity.block < 1 || profile.popularity.block > kMostComponents) {
-    refuse_value(path, "/popularity/block", fmt::format("{}", profile.popularity.block),
-                 fmt::format("a whole number, at least 1, at most {}", kMostComponents));
-  }
-  check_fields(path, "magnitudes", magnitude_fields(copy.magnitudes));
-  if (profile.magnitudes.mean > profile.magnitudes.rms) {
-    refuse_value(path, "/magnitudes/mean", fmt::format("{}", profile.magnitudes.mean),
-                 fmt::format("at most rms, {}: no mean is above the root of its mean square",
-                             profile.magnitudes.rms));
-  }
-  check_fields(path, "thresholds", threshold_fields(copy.thresholds));
+  check_numbers(profile, path);
   check_layers(profile, path);
   check_regions(profile, path);
   check_provenance(profile, path);
 }
 
-void read_fields(const JsonNode& node, const std::vector<Field>& fields,
-                 std::optional<std::string_view> other = std::nullopt) {
-  std::vector<std::string_view> keys;
-  for (const Field& field : fields) keys.push_back(field.name);
-  if (other) keys.push_back(*other);
-  node.be_object(keys);
-  for (const Field& field : fields) *field.value = node.at(std::string(field.name)).number();
+void read_numbers(const JsonNode& root, Profile& profile) {
+  std::map<std::string_view, std::vector<std::string_view>> keys;
+  for (const Number& number : kNumbers) keys[number.group].push_back(number.name);
+  for (const auto& [group, names] : keys) root.at(std::string(group)).be_object(names);
+  for (const Number& number : kNumbers) {
+    const JsonNode node = root.at(std::string(number.group)).at(std::string(number.name));
+    if (number.in != nullptr) number.in(profile) = node.number();
+    if (number.in == nullptr) profile.popularity.block = node.whole();
+  }
 }
 
 std::vector<Layer> read_layers(const JsonNode& node) {
@@ -276,7 +249,8 @@ std::vector<ProfileRegion> read_regions(const JsonNode& node) {
 }
 
 std::map<std::string, Provenance> read_provenance(const JsonNode& node) {
-  node.be_object(kEntries);
+  const std::vector<std::string_view> known(profile_entries().begin(), profile_entries().end());
+  node.be_object(known);
   std::map<std::string, Provenance> provenance;
   for (const auto& item : node.json().items()) {
     const JsonNode entry = node.at(item.key());
@@ -287,6 +261,28 @@ std::map<std::string, Provenance> read_provenance(const JsonNode& node) {
 }
 
 }  // namespace
+
+const std::vector<std::string>& profile_entries() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> entries{"layers", "regions"};
+    for (const Number& number : kNumbers) {
+      entries.push_back(fmt::format("{}.{}", number.group, number.name));
+    }
+    return entries;
+  }();
+  return all;
+}
+
+Json numbers_of(const Profile& profile) {
+  Profile copy = profile;
+  Json groups;
+  for (const Number& number : kNumbers) {
+    if (number.in == nullptr) continue;
+    groups[std::string(number.group)][std::string(number.name)] = number.in(copy);
+  }
+  groups["popularity"]["block"] = profile.popularity.block;
+  return groups;
+}
 
 Profile read_profile(const std::string& path) {
   const Json json = read_json(path);
@@ -308,10 +304,7 @@ Profile read_profile(const std::string& path) {
   profile.options = read_default_options(root);
   profile.layers = read_layers(root.at("layers"));
   profile.regions = read_regions(root.at("regions"));
-  read_fields(root.at("popularity"), popularity_fields(profile.popularity), "block");
-  profile.popularity.block = root.at("popularity").at("block").whole();
-  read_fields(root.at("magnitudes"), magnitude_fields(profile.magnitudes));
-  read_fields(root.at("thresholds"), threshold_fields(profile.thresholds));
+  read_numbers(root, profile);
   profile.provenance = read_provenance(root.at("provenance"));
   check(profile, path);
   return profile;
@@ -319,19 +312,7 @@ Profile read_profile(const std::string& path) {
 
 void write_profile(const Profile& profile, const std::string& path) {
   check(profile, path);
-  const auto group = [](const std::vector<Field>& fields) {
-    Json object = Json::object();
-    for (const Field& field : fields) object[std::string(field.name)] = *field.value;
-    return object;
-  };
-  Profile copy;
-  copy.popularity = profile.popularity;
-  copy.magnitudes = profile.magnitudes;
-  copy.thresholds = profile.thresholds;
-  Json popularity = group(popularity_fields(copy.popularity));
-  popularity["block"] = profile.popularity.block;
-
-  // One layer, region or entry per line: nlohmann's indentation would use a line per number.
+  const Json numbers = numbers_of(profile);
   const auto lines = [](const std::vector<std::string>& items) {
     return fmt::format("\n    {}\n  ", fmt::join(items, ",\n    "));
   };
@@ -345,8 +326,8 @@ void write_profile(const Profile& profile, const std::string& path) {
         Json{{"layer", region.layer}, {"size", region.size}, {"density", region.density}}.dump());
   }
   std::vector<std::string> provenance;
-  for (const std::string_view entry : kEntries) {
-    const Provenance& of = profile.provenance.at(std::string(entry));
+  for (const std::string& entry : profile_entries()) {
+    const Provenance& of = profile.provenance.at(entry);
     provenance.push_back(
         fmt::format("{}: {}", Json(entry).dump(), dumped({{"kind", of.kind}, {"from", of.from}})));
   }
@@ -361,10 +342,9 @@ void write_profile(const Profile& profile, const std::string& path) {
       "  \"thresholds\": {},\n  \"provenance\": {{{}}},\n  \"layers\": [{}],\n"
       "  \"regions\": [{}]\n}}\n",
       kProfileFormat, kProfileVersion, dumped(profile.name), dumped(profile.source),
-      profile.components, Json(profile.density).dump(), options, popularity.dump(),
-      group(magnitude_fields(copy.magnitudes)).dump(),
-      group(threshold_fields(copy.thresholds)).dump(), lines(provenance), lines(layers),
-      lines(regions));
+      profile.components, Json(profile.density).dump(), options, numbers.at("popularity").dump(),
+      numbers.at("magnitudes").dump(), numbers.at("thresholds").dump(), lines(provenance),
+      lines(layers), lines(regions));
   write_text(path, text);
 }
 

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "sim/core/base/default_options.hpp"
+#include "sim/core/base/json.hpp"
 #include "traces/trace.hpp"
 
 namespace thinwire::traces {
@@ -90,6 +91,11 @@ struct Profile {
   DefaultOptions options;                        ///< of schemes, in this training
   std::map<std::string, Provenance> provenance;  ///< by entry, e.g. "popularity.rho"
 };
+
+/// The entries that have a provenance: "layers", "regions", and the numbers, as "popularity.rho".
+[[nodiscard]] const std::vector<std::string>& profile_entries();
+/// The numbers by group and name.
+[[nodiscard]] Json numbers_of(const Profile& profile);
 
 /// Throws InputError with the file, the JSON pointer, the value and what would be right.
 [[nodiscard]] Profile read_profile(const std::string& path);

@@ -1,21 +1,16 @@
-// The traces and profiles that come with Thinwire and need no path: NAME is traces/recorded/NAME.h5
-// or traces/profiles/NAME.json.
+// The traces and profiles that come with Thinwire and need no path.
 #pragma once
 
-#include <string>
-#include <vector>
+#include "sim/core/base/shipped_files.hpp"
 
 namespace thinwire::traces {
 
-/// The names of the shipped traces, sorted.
-[[nodiscard]] std::vector<std::string> shipped_traces();
+inline constexpr ShippedFiles kTraces{
+    .what = "trace", .extension = ".h5", .in_source = "traces/recorded", .in_share = "traces"};
 
-/// The path of a trace. A text that has a '/' or ends in ".h5" is a path and is returned unchanged;
-/// any other is the name of a shipped trace. Throws InputError with the nearest name.
-[[nodiscard]] std::string trace_file(const std::string& name_or_path);
-
-/// The same for profiles, whose files end in ".json".
-[[nodiscard]] std::vector<std::string> shipped_profiles();
-[[nodiscard]] std::string profile_file(const std::string& name_or_path);
+inline constexpr ShippedFiles kProfiles{.what = "profile",
+                                        .extension = ".json",
+                                        .in_source = "traces/profiles",
+                                        .in_share = "profiles"};
 
 }  // namespace thinwire::traces

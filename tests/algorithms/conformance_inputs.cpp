@@ -63,9 +63,9 @@ TEST_CASE("Every sparse scheme gives what a serial program gives on the shipped 
           doctest::test_suite("large")) {
   constexpr std::int64_t kComponents = 10'000;
   constexpr std::int64_t kSelected = 100;
-  for (const std::string& name : traces::shipped_profiles()) {
+  for (const std::string& name : traces::kProfiles.names()) {
     const traces::ExactProfileSource source(
-        traces::read_profile(traces::profile_file(name)),
+        traces::read_profile(traces::kProfiles.file(name)),
         {.space = {.components = kComponents, .granule = 1}, .k = kSelected});
     check_input(name, source, kSelected, {3, 8});
   }
@@ -73,8 +73,8 @@ TEST_CASE("Every sparse scheme gives what a serial program gives on the shipped 
 
 TEST_CASE("Every sparse scheme gives what a serial program gives on the recorded traces" *
           doctest::test_suite("large")) {
-  for (const std::string& name : traces::shipped_traces()) {
-    traces::TraceReader reader(traces::trace_file(name));
+  for (const std::string& name : traces::kTraces.names()) {
+    traces::TraceReader reader(traces::kTraces.file(name));
     const std::int64_t k = reader.header().k();
     const int most = reader.header().ranks;
     const traces::TraceSource source(std::move(reader));

@@ -68,7 +68,7 @@ struct SmpiOutcome {
 /// All schemes in one child.
 SmpiOutcome outcome_on(const std::string& platform, int ranks) {
   Doubles numbers =
-      test::on_smpi({.platform = topologies::platform_file(platform), .ranks = ranks},
+      test::on_smpi({.platform = topologies::kPlatforms.file(platform), .ranks = ranks},
                     [&](networks::SmpiNetwork& network) {
                       Timed timed(network);
                       Doubles all = verdicts(timed, ranks);
@@ -102,26 +102,26 @@ void check_platform(const std::string& platform, int most) {
 }  // namespace
 
 TEST_CASE("The SMPI conformance matrix knows every shipped platform") {
-  CHECK(topologies::shipped_platforms() == std::vector<std::string>{"alphabeta",
-                                                                    "aries_8192",
-                                                                    "aries_daint",
-                                                                    "dgx_h100",
-                                                                    "dgx_h100_nvls",
-                                                                    "dragonn_v100",
-                                                                    "exdyna_v100",
-                                                                    "fat_tree",
-                                                                    "fat_tree_4to1",
-                                                                    "fat_tree_8192",
-                                                                    "gb200_nvl72",
-                                                                    "gige_star",
-                                                                    "leonardo",
-                                                                    "leonardo_two_ports",
-                                                                    "lumi",
-                                                                    "mare_nostrum5",
-                                                                    "mare_nostrum5_one_rail",
-                                                                    "nvlink_ib",
-                                                                    "testbed_one_switch",
-                                                                    "testbed_two_switches"});
+  CHECK(topologies::kPlatforms.names() == std::vector<std::string>{"alphabeta",
+                                                                   "aries_8192",
+                                                                   "aries_daint",
+                                                                   "dgx_h100",
+                                                                   "dgx_h100_nvls",
+                                                                   "dragonn_v100",
+                                                                   "exdyna_v100",
+                                                                   "fat_tree",
+                                                                   "fat_tree_4to1",
+                                                                   "fat_tree_8192",
+                                                                   "gb200_nvl72",
+                                                                   "gige_star",
+                                                                   "leonardo",
+                                                                   "leonardo_two_ports",
+                                                                   "lumi",
+                                                                   "mare_nostrum5",
+                                                                   "mare_nostrum5_one_rail",
+                                                                   "nvlink_ib",
+                                                                   "testbed_one_switch",
+                                                                   "testbed_two_switches"});
 }
 
 TEST_CASE("Every scheme on alphabeta gives what a serial program gives, in the same time twice") {

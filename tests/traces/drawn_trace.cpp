@@ -74,7 +74,7 @@ TEST_CASE("a trace drawn from a recorded one's profile has its unions and its im
   const TemporaryFolder folder;
   for (const char* name : {"cnn_oktopk", "lstm_all"}) {
     CAPTURE(std::string(name));
-    const TraceReader recorded(trace_file(name));
+    const TraceReader recorded(kTraces.file(name));
     const ProfileFit fit = fit_profile(recorded, {.name = name});
     for (const PopularityFamily family : {PopularityFamily::copula, PopularityFamily::beta}) {
       write_drawn_trace(fit.profile,

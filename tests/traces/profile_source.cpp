@@ -42,7 +42,7 @@ std::set<std::uint32_t> coordinates_of(const SparseVector& vector) {
 }  // namespace
 
 TEST_CASE("Ranks' exact top-k of a profile unite as its fill-in says") {
-  const Profile profile = read_profile(profile_file("vgg16"));
+  const Profile profile = read_profile(kProfiles.file("vgg16"));
   const std::int64_t n = test::kSanitized ? 50'000 : 200'000;
   const std::int64_t k = n / 100;
   const int seeds = test::kSanitized ? 4 : 8;
@@ -72,7 +72,7 @@ TEST_CASE("Ranks' exact top-k of a profile unite as its fill-in says") {
 }
 
 TEST_CASE("Statistical selections of a profile unite as its fill-in says") {
-  const Profile profile = read_profile(profile_file("vgg16"));
+  const Profile profile = read_profile(kProfiles.file("vgg16"));
   const StatisticalProfileSource source(profile, settings_of(2'000'000, 20'000));
   std::vector<SparseVector> all;
   for (int rank = 0; rank < 256; ++rank) {

@@ -19,13 +19,13 @@ using test::contains;
 using test::error_of;
 
 TEST_CASE("shipped profiles are found by name and have the papers' sizes") {
-  CHECK(shipped_profiles() == std::vector<std::string>{"bert", "lstm", "vgg16"});
-  CHECK(read_profile(profile_file("vgg16")).components == 14'728'266);
-  CHECK(read_profile(profile_file("lstm")).components == 27'569'568);
-  CHECK(read_profile(profile_file("bert")).components == 133'547'324);
-  CHECK(profile_file("any.json") == "any.json");
-  CHECK(profile_file("./any") == "./any");
-  CHECK(contains(error_of<InputError>([] { (void)profile_file("vgg"); }),
+  CHECK(kProfiles.names() == std::vector<std::string>{"bert", "lstm", "vgg16"});
+  CHECK(read_profile(kProfiles.file("vgg16")).components == 14'728'266);
+  CHECK(read_profile(kProfiles.file("lstm")).components == 27'569'568);
+  CHECK(read_profile(kProfiles.file("bert")).components == 133'547'324);
+  CHECK(kProfiles.file("any.json") == "any.json");
+  CHECK(kProfiles.file("./any") == "./any");
+  CHECK(contains(error_of<InputError>([] { (void)kProfiles.file("vgg"); }),
                  "unknown profile 'vgg'; did you mean 'vgg16'?"));
 }
 
@@ -40,7 +40,7 @@ TEST_CASE("shipped profiles have the papers' fill-in by both families") {
   for (const Point& point : {Point{"vgg16", 0.01, 16, 0.132}, Point{"lstm", 0.02, 32, 0.345},
                              Point{"bert", 0.01, 16, 0.092}}) {
     CAPTURE(std::string(point.profile));
-    const Profile profile = read_profile(profile_file(point.profile));
+    const Profile profile = read_profile(kProfiles.file(point.profile));
     for (const PopularityFamily family : {PopularityFamily::copula, PopularityFamily::beta}) {
       CHECK(union_density(profile, family, point.density, point.ranks) ==
             test::approx(point.fill_in).epsilon(0.001));
@@ -49,9 +49,9 @@ TEST_CASE("shipped profiles have the papers' fill-in by both families") {
 }
 
 TEST_CASE("the two families part beyond the ranks that they are calibrated to") {
-  for (const std::string& name : shipped_profiles()) {
+  for (const std::string& name : kProfiles.names()) {
     CAPTURE(name);
-    const Profile profile = read_profile(profile_file(name));
+    const Profile profile = read_profile(kProfiles.file(name));
     const double copula = union_density(profile, PopularityFamily::copula, profile.density, 8192);
     const double beta = union_density(profile, PopularityFamily::beta, profile.density, 8192);
     CHECK(copula > beta);
@@ -64,9 +64,9 @@ TEST_CASE("the shipped profiles are what their program makes") {
   const std::string command =
       std::string("'") + THINWIRE_MAKE_PROFILES + "' '" + folder.path("") + "'";
   REQUIRE(std::system(command.c_str()) == 0);  // NOLINT(concurrency-mt-unsafe)
-  for (const std::string& name : shipped_profiles()) {
+  for (const std::string& name : kProfiles.names()) {
     CAPTURE(name);
-    CHECK(test::text_of(folder.path(name + ".json")) == test::text_of(profile_file(name)));
+    CHECK(test::text_of(folder.path(name + ".json")) == test::text_of(kProfiles.file(name)));
   }
 }
 

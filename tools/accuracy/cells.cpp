@@ -78,7 +78,7 @@ std::string write_platform(const std::string& path, const std::string& family_na
   std::ofstream file(path);
   file << make_platform(topologies::family(family_name), parameters);
   if (!file.flush()) {
-    throw InputError(fmt::format("{}: cannot be written; set TMPDIR to a folder with room", path));
+    throw InputError("{}: cannot be written; set TMPDIR to a folder with room", path);
   }
   return path;
 }
@@ -118,7 +118,7 @@ void check_axes(const Axes& axes) {
                         const std::vector<std::string>& known, const char* what) {
     for (const std::string& name : given) {
       if (std::ranges::find(known, name) != known.end()) continue;
-      throw InputError(fmt::format("unknown {} '{}'{}", what, name, did_you_mean(name, known)));
+      throw InputError("unknown {} '{}'{}", what, name, did_you_mean(name, known));
     }
   };
   const Axes all = all_axes();
@@ -126,7 +126,7 @@ void check_axes(const Axes& axes) {
   check(axes.platforms, all.platforms, "platform of the table");
   check(axes.sizes, all.sizes, "size");
   for (const int ranks : axes.ranks) {
-    if (ranks < 1) throw InputError(fmt::format("{} ranks: expected a number from 1", ranks));
+    if (ranks < 1) throw InputError("{} ranks: expected a number from 1", ranks);
   }
   topologies::check_placement(axes.placement);
 }
@@ -162,10 +162,10 @@ std::map<std::string, std::string> write_platforms(const std::string& folder) {
   const std::string star = write_platform(
       folder + "/gige_star.xml", "star",
       {{"hosts", "512"}, {"bandwidth", "118.2MBps"}, {"latency", "12.3us"}, {"gap", "5us"}});
-  return {{"aries_daint", topologies::platform_file("aries_daint")},
+  return {{"aries_daint", topologies::kPlatforms.file("aries_daint")},
           {"fat_tree_1to1", fat_tree("fat_tree_1to1", "1,1")},
           {"fat_tree_4to1", fat_tree("fat_tree_4to1", "4,1")},
-          {"nvlink_ib", topologies::platform_file("nvlink_ib")},
+          {"nvlink_ib", topologies::kPlatforms.file("nvlink_ib")},
           {"gige_star", star}};
 }
 

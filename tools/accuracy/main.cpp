@@ -3,19 +3,21 @@
 //   links_accuracy [-o FILE] [--only smpi|links] [--set KEY=VALUE ...] [--patterns ...] ...
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "sim/app/cli/command_line.hpp"
+#include "sim/app/cli/points.hpp"
+#include "sim/app/cli/program.hpp"
 #include "sim/app/cli/shared.hpp"
 #include "sim/app/plan/network_info.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/version.hpp"
 #include "tools/accuracy/report.hpp"
 #include "tools/accuracy/table.hpp"
 #include "topologies/loading/shipped.hpp"
@@ -35,22 +37,6 @@ struct Flags {
   ReportSettings report;
 };
 
-/// Parses KEY=VALUE, where VALUE is JSON or otherwise a text.
-Json settings_from(const std::vector<std::string>& texts) {
-  Json settings = Json::object();
-  for (const std::string& text : texts) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw InputError(fmt::format(
-          "--set: '{}' is not valid; expected KEY=VALUE, as in chunk_bytes=65536", text));
-    }
-    const std::string value = text.substr(equals + 1);
-    const Json parsed = Json::parse(value, nullptr, false);
-    settings[text.substr(0, equals)] = parsed.is_discarded() ? Json(value) : parsed;
-  }
-  return settings;
-}
-
 /// Selects the cells that ns-3's packets can run: Gigabit Ethernet in one zone, few ranks.
 void choose_packets(Flags& flags) {
   flags.axes.platforms = {"gige_star"};
@@ -64,11 +50,14 @@ int run(Flags& flags) {
   if (flags.packets) choose_packets(flags);
   check_axes(flags.axes);
   table.cells = cells_of(flags.axes);
-  table.judged.settings = settings_from(flags.settings);
+  for (const auto& [key, text] :
+       cli::settings_from("--set", flags.settings, Json::object(), "chunk_bytes=65536")) {
+    table.judged.settings[key] = cli::value_from(key, text);
+  }
   flags.report.judged = table.judged.network;
   if (flags.only != "both" && flags.only != "smpi" && flags.only != table.judged.network) {
-    throw InputError(fmt::format("--only: '{}' is not valid; expected smpi or {}", flags.only,
-                                 table.judged.network));
+    throw InputError("--only: '{}' is not valid; expected smpi or {}", flags.only,
+                     table.judged.network);
   }
   table.run_reference = flags.only == "both" || flags.only == "smpi";
   table.run_judged = flags.only != "smpi";
@@ -84,14 +73,14 @@ int run(Flags& flags) {
   }
   std::string folder = (std::filesystem::temp_directory_path() / "links_accuracy-XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) {
-    throw InputError(fmt::format("{}: cannot be made; set TMPDIR to a folder with room", folder));
+    throw InputError("{}: cannot be made; set TMPDIR to a folder with room", folder);
   }
   const std::shared_ptr<void> removed_in_the_end(nullptr, [&folder](void* /*nothing*/) {
     std::error_code ignored;
     std::filesystem::remove_all(folder, ignored);
   });
   table.platforms = write_platforms(folder);
-  if (flags.packets) table.platforms["gige_star"] = topologies::platform_file("gige_star");
+  if (flags.packets) table.platforms["gige_star"] = topologies::kPlatforms.file("gige_star");
   const std::vector<CellComparison> cells = fill_table(table);
   fmt::print("{}", accuracy::report(cells, flags.report));
   if (std::fflush(stdout) != 0) throw SimulationError("stdout: cannot be written");
@@ -108,51 +97,51 @@ int run(Flags& flags) {
   return failed || (flags.gate && !accurate) ? cli::kFailed : 0;
 }
 
-void add_flags(CLI::App& app, Flags& flags) {
+void add_flags(cli::Command& command, Flags& flags) {
   TableSettings& table = flags.table;
-  table.jobs = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   table.output = "results/local/accuracy.jsonl";
-  app.add_option("-o,--output", table.output,
-                 "measurements, one JSON object a line; what it holds is not measured again")
-      ->capture_default_str();
-  app.add_option("--also", table.also,
-                 "further measurements to take from, which are only read: a copy that another run "
-                 "is writing, say");
-  app.add_option("--network", table.judged.network, "the network that is judged")
-      ->capture_default_str();
-  app.add_option("--set", flags.settings,
-                 "KEY=VALUE of a point, for the judged network: variants are kept side by side");
-  app.add_option("--only", flags.only, "measure this network alone: smpi, or the judged one");
-  app.add_option("--patterns", flags.axes.patterns, "patterns and schemes [all]")->delimiter(',');
-  app.add_option("--platforms", flags.axes.platforms, "platforms of the table [all]")
-      ->delimiter(',');
-  app.add_option("-P,--ranks", flags.axes.ranks, "numbers of ranks [16,64,256,512]")
-      ->delimiter(',');
-  app.add_option("--sizes", flags.axes.sizes, "1kB, 64kB, 4MB, unequal [all]")->delimiter(',');
-  app.add_option("--placement", flags.axes.placement, "block, round_robin or random:SEED")
-      ->capture_default_str();
-  app.add_flag("--packets", flags.packets,
-               "judge by ns-3's packets instead: 16 ranks on gige_star");
-  app.add_option("-j,--jobs", table.jobs, "cells that run at once")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option(
-         "--time-limit", table.limit_s,
-         "wall-clock seconds for a cell on a network; beyond them it is recorded as too slow")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_flag("--force", table.force, "measure also what is there already");
-  app.add_flag("--summary", flags.report.summary, "leave the cells out of the table");
-  app.add_flag("--gate", flags.gate,
-               "exit with 1 where the median error is above 3% or the 90th percentile above 10%");
-  const std::map<std::string, TableFormat> formats{{"table", TableFormat::table},
-                                                   {"markdown", TableFormat::markdown},
-                                                   {"csv", TableFormat::csv},
-                                                   {"jsonl", TableFormat::jsonl}};
-  app.add_option("--format", flags.report.format, "table, markdown, csv or jsonl [table]")
-      ->transform(CLI::CheckedTransformer(formats))
-      ->option_text("FORMAT");
-  app.footer(
+  command
+      .add_option("-o,--output", table.output,
+                  "measurements, one JSON object a line; what it holds is not measured again")
+      .show_default();
+  command.add_option("--also", table.also,
+                     "further measurements to take from, which are only read: a copy that another "
+                     "run is writing, say");
+  command.add_option("--network", table.judged.network, "the network that is judged")
+      .show_default();
+  command.add_option(
+      "--set", flags.settings,
+      "KEY=VALUE of a point, for the judged network: variants are kept side by side");
+  command.add_option("--only", flags.only, "measure this network alone: smpi, or the judged one");
+  command.add_option("--patterns", flags.axes.patterns, "patterns and schemes [all]").commas();
+  command.add_option("--platforms", flags.axes.platforms, "platforms of the table [all]").commas();
+  command.add_option("-P,--ranks", flags.axes.ranks, "numbers of ranks [16,64,256,512]").commas();
+  command.add_option("--sizes", flags.axes.sizes, "1kB, 64kB, 4MB, unequal [all]").commas();
+  command.add_option("--placement", flags.axes.placement, "block, round_robin or random:SEED")
+      .show_default();
+  command.add_flag("--packets", flags.packets,
+                   "judge by ns-3's packets instead: 16 ranks on gige_star");
+  cli::add_jobs(command, table.jobs, "cells");
+  command
+      .add_option(
+          "--time-limit", table.limit_s,
+          "wall-clock seconds for a cell on a network; beyond them it is recorded as too slow")
+      .positive()
+      .show_default();
+  command.add_flag("--force", table.force, "measure also what is there already");
+  command.add_flag("--summary", flags.report.summary, "leave the cells out of the table");
+  command.add_flag("--gate", flags.gate,
+                   "exit with 1 where the median error is above 3% or the 90th percentile above "
+                   "10%");
+  command
+      .add_choice<TableFormat>("--format", flags.report.format,
+                               {{"table", TableFormat::table},
+                                {"markdown", TableFormat::markdown},
+                                {"csv", TableFormat::csv},
+                                {"jsonl", TableFormat::jsonl}},
+                               "table, markdown, csv or jsonl [table]")
+      .value_text("FORMAT");
+  command.footer(
       "Cells run in child processes, the longest first, and are kept as they end: the same "
       "command\n"
       "goes on later. SimGrid's times stay when Thinwire changes; the judged network is measured\n"
@@ -163,26 +152,16 @@ void add_flags(CLI::App& app, Flags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app(
-      "How accurate a fast network is, judged by SimGrid's flow model: patterns and schemes on "
-      "five "
-      "platforms, simulated on both, as a table of simulated times and their ratios.");
-  Flags flags;
-  add_flags(app, flags);
-  const auto complain = [](const std::exception& error, int exit_code) {
-    fmt::print(stderr, "links_accuracy: {}\n", error.what());
-    return exit_code;
-  };
-  try {
-    app.parse(argc, argv);
-    return run(flags);
-  } catch (const CLI::ParseError& error) {
-    return error.get_exit_code() == 0 ? app.exit(error) : complain(error, cli::kBadInput);
-  } catch (const InputError& error) {
-    return complain(error, cli::kBadInput);
-  } catch (const InterruptedError& error) {
-    return complain(error, cli::kInterrupted);
-  } catch (const std::exception& error) {
-    return complain(error, cli::kFailed);
-  }
+  return cli::exit_code_of("links_accuracy", [&] {
+    cli::CommandLine line(
+        "links_accuracy",
+        "How accurate a fast network is, judged by SimGrid's flow model: patterns and schemes on "
+        "five platforms, simulated on both, as a table of simulated times and their ratios.",
+        version());
+    Flags flags;
+    line.root().require_subcommand(0, 0);
+    add_flags(line.root(), flags);
+    line.root().callback([&flags] { return run(flags); });
+    return line.run(argc, argv);
+  });
 }

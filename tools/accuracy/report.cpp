@@ -47,10 +47,6 @@ std::vector<Json> records_of(const std::vector<T>& all) {
   return records;
 }
 
-report::Column time_column(const std::string& heading, const std::string& key) {
-  return {heading, [key](const Json& r) { return report::number_text(r.at(key), 5); }};
-}
-
 report::Column ratio_column(const std::string& heading, const std::string& key) {
   return {heading, [key](const Json& r) {
             return r.at(key).is_null() ? "-" : fmt::format("{:.3f}", r.at(key).get<double>());
@@ -67,8 +63,8 @@ std::vector<report::Column> cell_columns(const ReportSettings& settings) {
           report::text_column("platform", "platform"),
           report::number_column("ranks", "ranks"),
           report::text_column("size", "size"),
-          time_column(settings.reference + "_s", "reference_s"),
-          time_column(settings.judged + "_s", "judged_s"),
+          report::number_column(settings.reference + "_s", "reference_s", 5),
+          report::number_column(settings.judged + "_s", "judged_s", 5),
           ratio_column("ratio", "ratio"),
           ratio_column("congestion", "congestion"),
           report::text_column("status", "status")};

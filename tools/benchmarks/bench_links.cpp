@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     job.platform = platform;
-    job.file = topologies::platform_file(platform);
+    job.file = topologies::kPlatforms.file(platform);
     job.pattern = accuracy::pattern_named(pattern);
     if (job.pattern == nullptr) throw InputError("bench_links: no such pattern: " + pattern);
     fmt::print("{:<10} {:<15} {:>6} {:>9} {:>9} {:>8} {:>7} {:>7}  {}\n", "network", "platform",

@@ -121,7 +121,7 @@ Measured measured(const std::string& file, int ranks, const Pattern& pattern, co
 }
 
 void measure(const std::string& platform, int ranks, const Pattern& pattern, const Way& way) {
-  const std::string file = topologies::platform_file(platform);
+  const std::string file = topologies::kPlatforms.file(platform);
   Measured least{HUGE_VAL, 0};
   double memory = 0;
   for (int i = 0; i < way.repeats; ++i) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "sim/app/cli/points.hpp"
+#include "sim/app/cli/program.hpp"
 #include "sim/app/cli/shared.hpp"
 #include "sim/app/report/tables/formats.hpp"
 #include "sim/core/base/child_process.hpp"
@@ -140,21 +141,21 @@ Scale scale_of(const TrainFlags& flags, const Shape& shape) {
     }
   }
   if (!flags.device.empty()) {
-    scale.device = workloads::read_device(workloads::device_file(flags.device));
+    scale.device = workloads::read_device(workloads::kDevices.file(flags.device));
   }
   scale.compute = Seconds(flags.compute_s.value_or(0));
   if (flags.as_model.empty()) return scale;
   if (flags.granule > 0) throw InputError("--granule: --as-model sets it; leave one of them out");
   if (flags.compute_s) throw InputError("--compute-s: --as-model sets it; leave one of them out");
-  const workloads::Model model = workloads::read_model(workloads::model_file(flags.as_model));
+  const workloads::Model model = workloads::read_model(workloads::kModels.file(flags.as_model));
   if (!scale.device) {
     if (model.compute.empty()) {
       throw InputError(
-          fmt::format("--as-model: {} has no computing time on any device; take "
-                      "another one, see 'thinwire list models'",
-                      model.name));
+          "--as-model: {} has no computing time on any device; take another one, see 'thinwire "
+          "list models'",
+          model.name);
     }
-    scale.device = workloads::read_device(workloads::device_file(model.compute.front().device));
+    scale.device = workloads::read_device(workloads::kDevices.file(model.compute.front().device));
   }
   scale.compute = compute_on(model, scale.device->name).time;
   const double times =
@@ -194,9 +195,9 @@ Json completed(Json json, const Shape& shape, const Scale& scale, int iterations
   for (const char* key : kNotOfTrainings) {
     if (!json.contains(key)) continue;
     throw InputError(
-        fmt::format("--set {}: in a training it comes from the model and the flags of "
-                    "thinwire-train; leave it out",
-                    key));
+        "--set {}: in a training it comes from the model and the flags of thinwire-train; leave it "
+        "out",
+        key);
   }
   for (const std::int64_t tensor : shape.tensors) {
     json["tensors"].push_back(tensor * scale.granule);
@@ -224,13 +225,13 @@ Point elsewhere(const Point& point, const std::string& words) {
     const std::size_t equals = word.find('=');
     const std::string key = word.substr(0, equals);
     if (equals == std::string::npos || equals == 0) {
-      throw InputError(fmt::format("--also-on {}: expected KEY=VALUE, several after commas", word));
+      throw InputError("--also-on {}: expected KEY=VALUE, several after commas", word);
     }
     if (plan::setting_at(key).aspect != plan::Aspect::place) {
       throw InputError(
-          fmt::format("--also-on {}: it changes what is computed; a place has a "
-                      "network, a platform, a placement and a machine",
-                      key));
+          "--also-on {}: it changes what is computed; a place has a network, a platform, a "
+          "placement and a machine",
+          key);
     }
     plan::set_by_path(json, key, cli::value_from(key, word.substr(equals + 1)));
   }
@@ -409,7 +410,7 @@ int run(const TrainFlags& flags) {
   std::ofstream file;
   if (!flags.output.empty()) {
     file.open(flags.output, std::ios::app);
-    if (!file) throw InputError(fmt::format("-o {}: it cannot be written", flags.output));
+    if (!file) throw InputError("-o {}: it cannot be written", flags.output);
   }
   const auto write = [&](const Json& row) {
     if (!file.is_open()) return;
@@ -564,15 +565,6 @@ int run_program(int argc, char** argv) {
 }  // namespace thinwire::recorder
 
 int main(int argc, char** argv) {
-  try {
-    const int exit_code = thinwire::recorder::run_program(argc, argv);
-    if (std::fflush(stdout) == 0) return exit_code;
-    thinwire::cli::say("thinwire-train: what was printed could not be written");
-  } catch (const thinwire::InputError& error) {
-    thinwire::cli::say("thinwire-train: {}", error.what());
-    return thinwire::cli::kBadInput;
-  } catch (const std::exception& error) {
-    thinwire::cli::say("thinwire-train: {}", error.what());
-  }
-  return thinwire::cli::kFailed;
+  return thinwire::cli::exit_code_of("thinwire-train",
+                                     [&] { return thinwire::recorder::run_program(argc, argv); });
 }

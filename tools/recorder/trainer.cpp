@@ -16,16 +16,13 @@ namespace {
 void check_place(const plan::Point& point) {
   const algorithms::SchemeInfo& info = *point.scheme;
   if (info.collective_kind != algorithms::Collective::allreduce) {
-    throw InputError(
-        fmt::format("/scheme: '{}' is of the collective {}; a training needs an "
-                    "allreduce",
-                    info.name, name_of(info.collective_kind)));
+    throw InputError("/scheme: '{}' is of the collective {}; a training needs an allreduce",
+                     info.name, name_of(info.collective_kind));
   }
   if (!point.network->has_clock) {
     throw InputError(
-        fmt::format("/network: {} has no clock, and a training takes time; take "
-                    "alphabeta, links or smpi",
-                    point.network->name));
+        "/network: {} has no clock, and a training takes time; take alphabeta, links or smpi",
+        point.network->name);
   }
   if (const auto reason = restriction_of(point)) throw InputError("/scheme: " + *reason);
 }
@@ -131,8 +128,8 @@ Trainer::Trainer(Model& model, TrainerSettings settings)
   const plan::Point& first = settings_.points.at(0);
   const std::size_t size = model.parameters().size();
   if (std::cmp_not_equal(first.space.coordinates(), size)) {
-    throw InputError(fmt::format("/components: {}, but the model has {} parameters of {}",
-                                 first.space.components, size, first.space.granule));
+    throw InputError("/components: {}, but the model has {} parameters of {}",
+                     first.space.components, size, first.space.granule);
   }
   const auto ranks = static_cast<std::size_t>(first.ranks);
   gradients_.assign(ranks, std::vector<float>(size));
@@ -168,9 +165,9 @@ double Trainer::compute_gradients(int iteration, float rate) {
       infinite |= std::isfinite(value) ? 0U : 1U;
     }
     if (infinite != 0) {
-      throw SimulationError(fmt::format(
+      throw SimulationError(
           "the training left the finite numbers in iteration {}; a lower learning rate may help",
-          iteration));
+          iteration);
     }
     if (velocities_.empty()) continue;
     std::vector<float>& velocity = velocities_[static_cast<std::size_t>(rank)];
@@ -197,9 +194,9 @@ TrainerStep Trainer::step(int iteration, bool measured) {
   for (const std::unique_ptr<Place>& place : places) {
     step.parts.push_back(place->run(accumulated, of_scheme));
     if (!place->agrees_with(first)) {
-      throw SimulationError(fmt::format(
+      throw SimulationError(
           "in iteration {} the sum of {} depends on the network; train on each network alone",
-          iteration, place->point().scheme->name));
+          iteration, place->point().scheme->name);
     }
   }
   step.selection = first.selection();

@@ -61,7 +61,7 @@ int run(CalibrateFlags& flags) {
   }
   const std::vector<studies::MeasuredRow> measured = studies::read_all_measured(flags.measured);
   const studies::MachineDescription machine =
-      studies::read_machine(studies::machine_file(flags.machine));
+      studies::read_machine(studies::kMachines.file(flags.machine));
   check_output(flags.output, {machine.settings.value("platform", std::string())});
   const std::string trials = trials_of(machine.name);
   put_stale_trials_aside(trials);

@@ -60,7 +60,7 @@ int run(const ClaimsFlags& flags) {
   if (!flags.output.empty()) {
     std::error_code failed;
     std::filesystem::create_directories(flags.output, failed);
-    if (failed) throw InputError(fmt::format("{}: {}", flags.output, failed.message()));
+    if (failed) throw InputError("{}: {}", flags.output, failed.message());
   }
   if (flags.quick && !flags.wanted.empty()) {
     throw InputError("--quick: is a choice of claims; leave it out, or the ids");
@@ -71,8 +71,7 @@ int run(const ClaimsFlags& flags) {
     if (terminal) show_on_terminal(id);
   };
   const std::vector<studies::Finding> findings =
-      flags.ranges ? studies::check_claims_over_ranges(wanted, progress)
-                   : studies::check_claims(wanted, progress);
+      studies::check_claims(wanted, progress, studies::run_claims_point, flags.ranges);
   if (terminal) show_on_terminal("");
   std::vector<Json> records = report::claim_records(findings);
   std::ranges::move(report::claim_counts(findings), std::back_inserter(records));

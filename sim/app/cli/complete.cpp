@@ -69,8 +69,8 @@ Names in_list(const std::string& begun, const std::function<Names(const std::str
 }
 
 Names shipped_inputs() {
-  Names names = traces::shipped_traces();
-  for (std::string& profile : traces::shipped_profiles()) names.push_back(std::move(profile));
+  Names names = traces::kTraces.names();
+  for (std::string& profile : traces::kProfiles.names()) names.push_back(std::move(profile));
   return names;
 }
 
@@ -144,7 +144,7 @@ Names values_of(const OptionInfo& option, const std::string& begun, const Names&
   const auto schemes = [](const std::string& text, const Names&) {
     return in_list(text, scheme_names);
   };
-  const auto traces = any([] { return traces::shipped_traces(); });
+  const auto traces = any([] { return traces::kTraces.names(); });
   static const std::map<std::string, Maker> makers{
       {"scheme", schemes},
       {"schemes", schemes},
@@ -166,16 +166,16 @@ Names values_of(const OptionInfo& option, const std::string& begun, const Names&
          for (std::string& key : keys) key += "=";
          return keys;
        }},
-      {"platform", any([] { return topologies::shipped_platforms(); })},
+      {"platform", any([] { return topologies::kPlatforms.names(); })},
       {"trace", traces},
       {"traces", traces},
-      {"profile", any([] { return traces::shipped_profiles(); })},
+      {"profile", any([] { return traces::kProfiles.names(); })},
       {"input", any(shipped_inputs)},
-      {"model", any([] { return workloads::shipped_models(); })},
-      {"device", any([] { return workloads::shipped_devices(); })},
-      {"machine", any([] { return studies::shipped_machines(); })},
+      {"model", any([] { return workloads::kModels.names(); })},
+      {"device", any([] { return workloads::kDevices.names(); })},
+      {"machine", any([] { return studies::kMachines.names(); })},
       {"id", any([] { return studies::claim_ids(); })},
-      {"sweep", any([] { return run::shipped_sweeps(); })},
+      {"sweep", any([] { return run::kSweeps.names(); })},
   };
   if (!option.choices.empty()) return option.choices;
   if (option.value.starts_with("FOLDER")) return {};  // --placement of validate

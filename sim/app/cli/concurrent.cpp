@@ -45,7 +45,7 @@ void check_heeded(const Json& jobs, const std::string& flag, const std::string& 
         return !job.is_object() || plan::find_by_path(job, key) == nullptr;
       });
   if (heeded) return;
-  throw InputError(fmt::format("{}: every job has a {} of its own; leave it out", flag, key));
+  throw InputError("{}: every job has a {} of its own; leave it out", flag, key);
 }
 
 /// The file's jobs and those of the flags; flags go over the file's base.
@@ -56,8 +56,8 @@ Json config_from(const ConcurrentFlags& flags) {
   }
   for (const auto& item : flags.given.items()) {
     if (item.value().is_array()) {
-      throw InputError(fmt::format("{}: give one value here, and jobs of their own for others",
-                                   plan::setting_at(item.key()).flag));
+      throw InputError("{}: give one value here, and jobs of their own for others",
+                       plan::setting_at(item.key()).flag);
     }
     plan::set_by_path(config, "base." + item.key(), item.value());
   }
@@ -125,17 +125,11 @@ int run(const ConcurrentFlags& flags) {
   if (terminal) show_on_terminal("");
   std::vector<Json> records;
   for (const studies::JobTimes& one : times) records.push_back(record_of(one));
-  std::vector<report::Column> columns{report::text_column("job", "job"),
-                                      report::text_column("scheme", "scheme")};
-  for (const char* key : {"ranks", "components", "k"}) {
-    columns.push_back(report::number_column(key, key));
-  }
-  for (const char* key : {"first_host", "last_host"}) {
-    columns.push_back(report::text_column(key, key));
-  }
-  for (const char* key : {"alone_s", "together_s", "slowdown", "iterations"}) {
-    columns.push_back({key, [key](const Json& r) { return report::number_text(r.at(key), 4); }});
-  }
+  std::vector<report::Column> columns;
+  report::add_texts(columns, {"job", "scheme"});
+  report::add_numbers(columns, {"ranks", "components", "k"});
+  report::add_texts(columns, {"first_host", "last_host"});
+  report::add_numbers(columns, {"alone_s", "together_s", "slowdown", "iterations"}, 4);
   fmt::print("{}", report::render(flags.format, records, columns));
   return 0;
 }

@@ -80,8 +80,8 @@ std::vector<Json> sparsifier_records() {
 /// Prints the papers' tables, evaluated at a point that the user chooses.
 int run_costs(const ListFlags& flags) {
   if (flags.what != "schemes" && flags.what != "all") {
-    throw InputError(fmt::format("{} is not about {}; take schemes or leave it out",
-                                 flags.costs ? "--costs" : "--markdown", flags.what));
+    throw InputError("{} is not about {}; take schemes or leave it out",
+                     flags.costs ? "--costs" : "--markdown", flags.what);
   }
   if (flags.markdown) {
     fmt::print("{}", flags.costs ? report::cost_models_markdown() : report::catalogue_markdown());
@@ -92,26 +92,20 @@ int run_costs(const ListFlags& flags) {
   point.n = flags.components.value_or(point.n);
   point.k = std::llround(flags.density.value_or(plan::kDensity) * static_cast<double>(point.n));
   const std::vector<Json> records = report::cost_records(point);
-  const auto text = [](const char* heading, const char* key) {
-    return report::Column{heading, [key](const Json& r) { return r.at(key).get<std::string>(); },
-                          true};
-  };
-  const auto range = [](const char* heading, const char* low, const char* high) {
-    return report::Column{heading, [low, high](const Json& r) {
-                            return report::interval_text(r.at(low), r.at(high), 10);
-                          }};
-  };
   if (flags.format == report::Format::table) {
     say("P = {}, n = {}, k = {}", point.ranks, point.n, point.k);
   }
-  fmt::print("{}",
-             render(flags.format, records,
-                    {text("scheme", "scheme"), text("latency (alpha)", "latency"),
-                     text("bandwidth (beta)", "bandwidth"), text("reduction (gamma)", "reduction"),
-                     range("messages", "run_messages_low", "run_messages_high"),
-                     range("words, paper", "paper_words_low", "paper_words_high"),
-                     range("words, run", "run_words_low", "run_words_high"),
-                     text("exact when", "exact_when")}));
+  fmt::print(
+      "{}",
+      render(flags.format, records,
+             {report::text_column("scheme", "scheme"),
+              report::text_column("latency (alpha)", "latency"),
+              report::text_column("bandwidth (beta)", "bandwidth"),
+              report::text_column("reduction (gamma)", "reduction"),
+              report::interval_column("messages", "run_messages_low", "run_messages_high", 10),
+              report::interval_column("words, paper", "paper_words_low", "paper_words_high", 10),
+              report::interval_column("words, run", "run_words_low", "run_words_high", 10),
+              report::text_column("exact when", "exact_when")}));
   return 0;
 }
 
@@ -126,35 +120,19 @@ std::vector<Json> network_records() {
   return records;
 }
 
-std::vector<Json> file_records(const char* kind, const std::vector<std::string>& names,
-                               std::string (*file_of)(const std::string&)) {
+template <const ShippedFiles& files>
+std::vector<Json> file_records() {
   std::vector<Json> records;
-  for (const std::string& name : names) {
-    records.push_back({{"kind", kind}, {"name", name}, {"file", file_of(name)}});
+  for (const std::string& name : files.names()) {
+    records.push_back({{"kind", files.what}, {"name", name}, {"file", files.file(name)}});
   }
   return records;
 }
 
-std::vector<Json> platform_records() {
-  return file_records("platform", topologies::shipped_platforms(), topologies::platform_file);
-}
-
-std::vector<Json> trace_records() {
-  return file_records("trace", traces::shipped_traces(), traces::trace_file);
-}
-
-std::vector<Json> profile_records() {
-  return file_records("profile", traces::shipped_profiles(), traces::profile_file);
-}
-
-std::vector<Json> sweep_records() {
-  return file_records("sweep", run::shipped_sweeps(), run::sweep_file);
-}
-
 std::vector<Json> machine_records() {
   std::vector<Json> records;
-  for (const std::string& name : studies::shipped_machines()) {
-    const std::string file = studies::machine_file(name);
+  for (const std::string& name : studies::kMachines.names()) {
+    const std::string file = studies::kMachines.file(name);
     records.push_back({{"kind", "machine"},
                        {"name", name},
                        {"summary", studies::read_machine(file).summary},
@@ -180,8 +158,8 @@ std::vector<Json> setting_records() {
 
 std::vector<Json> model_records() {
   std::vector<Json> records;
-  for (const std::string& name : workloads::shipped_models()) {
-    const workloads::Model model = workloads::read_model(workloads::model_file(name));
+  for (const std::string& name : workloads::kModels.names()) {
+    const workloads::Model model = workloads::read_model(workloads::kModels.file(name));
     std::string devices;
     for (const workloads::ModelCompute& compute : model.compute) {
       devices += fmt::format("{}{}", devices.empty() ? "" : ", ", compute.device);
@@ -199,10 +177,11 @@ std::vector<Json> model_records() {
 
 std::vector<Json> device_records() {
   std::vector<Json> records;
-  for (const std::string& name : workloads::shipped_devices()) {
-    records.push_back({{"kind", "device"},
-                       {"name", name},
-                       {"summary", workloads::read_device(workloads::device_file(name)).summary}});
+  for (const std::string& name : workloads::kDevices.names()) {
+    records.push_back(
+        {{"kind", "device"},
+         {"name", name},
+         {"summary", workloads::read_device(workloads::kDevices.file(name)).summary}});
   }
   return records;
 }
@@ -253,44 +232,45 @@ struct Listing {
 };
 
 std::vector<Listing> all_listings() {
-  return {{"schemes",
-           scheme_records,
-           {{"name", "scheme"},
-            {"collective", "collective"},
-            {"input", "input"},
-            {"latency", "latency (alpha)"},
-            {"bandwidth", "bandwidth (beta)"},
-            {"source", "source"}},
-           print_scheme_options},
-          {"sparsifiers",
-           sparsifier_records,
-           {{"name", "sparsifier"}, {"summary", "selects"}, {"source", "source"}},
-           print_sparsifier_options},
-          {"networks",
-           network_records,
-           {{"name", "network"}, {"summary", "what it is"}, {"parameters", "parameters"}}},
-          {"platforms", platform_records, {{"name", "platform"}, {"file", "file"}}},
-          {"traces", trace_records, {{"name", "trace"}, {"file", "file"}}},
-          {"profiles", profile_records, {{"name", "profile"}, {"file", "file"}}},
-          {"models",
-           model_records,
-           {{"name", "model"},
-            {"summary", "what it is"},
-            {"components", "components"},
-            {"density", "density"},
-            {"devices", "times on"},
-            {"source", "source"}}},
-          {"devices", device_records, {{"name", "device"}, {"summary", "what it is"}}},
-          {"machines", machine_records, {{"name", "machine"}, {"summary", "what it is"}}},
-          {"sweeps", sweep_records, {{"name", "sweep"}, {"file", "file"}}},
-          {"settings",
-           setting_records,
-           {{"name", "setting"},
-            {"flag", "flag"},
-            {"value", "value"},
-            {"default", "default"},
-            {"readers", "read by"},
-            {"summary", "what it is"}}}};
+  return {
+      {"schemes",
+       scheme_records,
+       {{"name", "scheme"},
+        {"collective", "collective"},
+        {"input", "input"},
+        {"latency", "latency (alpha)"},
+        {"bandwidth", "bandwidth (beta)"},
+        {"source", "source"}},
+       print_scheme_options},
+      {"sparsifiers",
+       sparsifier_records,
+       {{"name", "sparsifier"}, {"summary", "selects"}, {"source", "source"}},
+       print_sparsifier_options},
+      {"networks",
+       network_records,
+       {{"name", "network"}, {"summary", "what it is"}, {"parameters", "parameters"}}},
+      {"platforms", file_records<topologies::kPlatforms>, {{"name", "platform"}, {"file", "file"}}},
+      {"traces", file_records<traces::kTraces>, {{"name", "trace"}, {"file", "file"}}},
+      {"profiles", file_records<traces::kProfiles>, {{"name", "profile"}, {"file", "file"}}},
+      {"models",
+       model_records,
+       {{"name", "model"},
+        {"summary", "what it is"},
+        {"components", "components"},
+        {"density", "density"},
+        {"devices", "times on"},
+        {"source", "source"}}},
+      {"devices", device_records, {{"name", "device"}, {"summary", "what it is"}}},
+      {"machines", machine_records, {{"name", "machine"}, {"summary", "what it is"}}},
+      {"sweeps", file_records<run::kSweeps>, {{"name", "sweep"}, {"file", "file"}}},
+      {"settings",
+       setting_records,
+       {{"name", "setting"},
+        {"flag", "flag"},
+        {"value", "value"},
+        {"default", "default"},
+        {"readers", "read by"},
+        {"summary", "what it is"}}}};
 }
 
 /// Refuses flags that the listing would not read.
@@ -299,7 +279,7 @@ void check_flags(const ListFlags& flags) {
        {std::pair{flags.ranks.has_value(), "-P"}, std::pair{flags.components.has_value(), "-n"},
         std::pair{flags.density.has_value(), "-d"}}) {
     if (!given || (flags.costs && !flags.markdown && !flags.schema)) continue;
-    throw InputError(fmt::format("{}: only --costs without --markdown reads it", flag));
+    throw InputError("{}: only --costs without --markdown reads it", flag);
   }
   if (flags.costs && (flags.schema || flags.what == "settings")) {
     throw InputError("--costs: is about schemes; leave it out");
@@ -308,11 +288,11 @@ void check_flags(const ListFlags& flags) {
     throw InputError("--schema: is JSON, and --markdown another text; leave one of them out");
   }
   if ((flags.schema || flags.markdown) && flags.format != report::Format::table) {
-    throw InputError(fmt::format("--format: {} has a form of its own; leave one of them out",
-                                 flags.schema ? "--schema" : "--markdown"));
+    throw InputError("--format: {} has a form of its own; leave one of them out",
+                     flags.schema ? "--schema" : "--markdown");
   }
   if (flags.schema && flags.what != "settings" && flags.what != "all") {
-    throw InputError(fmt::format("--schema is about settings, not {}", flags.what));
+    throw InputError("--schema is about settings, not {}", flags.what);
   }
 }
 

@@ -62,11 +62,7 @@ std::string table_of(const std::vector<results::Row>& rows) {
                             return record.contains(key) ? report::number_text(record.at(key)) : "";
                           }};
   };
-  const auto text = [](const char* key) {
-    return report::Column{
-        key, [key](const Json& record) { return record.at(key).get<std::string>(); }, true};
-  };
-  std::vector<report::Column> columns{text("scheme"),
+  std::vector<report::Column> columns{report::text_column("scheme", "scheme"),
                                       number("P", "ranks"),
                                       number("n", "components"),
                                       number("k", "k"),
@@ -88,7 +84,7 @@ std::string table_of(const std::vector<results::Row>& rows) {
                                                 record.at("library_allreduce_s").get<double>());
                        }});
   }
-  columns.push_back(text("checked"));
+  columns.push_back(report::text_column("checked", "checked"));
   return report::to_table(records, columns);
 }
 

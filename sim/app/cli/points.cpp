@@ -64,17 +64,17 @@ std::vector<std::pair<std::string, std::string>> settings_from(
   for (const std::string& setting : settings) {
     const std::size_t equals = setting.find('=');
     if (equals == std::string::npos || equals == 0) {
-      throw InputError(fmt::format("{} {}: expected KEY=VALUE, as in {}", flag, setting, example));
+      throw InputError("{} {}: expected KEY=VALUE, as in {}", flag, setting, example);
     }
     const std::string key = setting.substr(0, equals);
     for (const auto& item : given.items()) {
       if (!overlap(key, item.key())) continue;
-      throw InputError(fmt::format("{} {}: a flag gives {} already; leave one of the two out", flag,
-                                   setting, item.key()));
+      throw InputError("{} {}: a flag gives {} already; leave one of the two out", flag, setting,
+                       item.key());
     }
     for (const auto& before : found) {
       if (!overlap(key, before.first)) continue;
-      throw InputError(fmt::format("{} {}: {} is given twice", flag, setting, before.first));
+      throw InputError("{} {}: {} is given twice", flag, setting, before.first);
     }
     found.emplace_back(key, setting.substr(equals + 1));
   }
@@ -151,7 +151,7 @@ void say_of_platforms(const std::vector<plan::Point>& points) {
   for (const plan::Point& point : points) {
     // What is shipped has nothing to say. What cannot be read is refused by the run.
     if (point.platform.empty()) continue;
-    const std::string file = topologies::platform_file(point.platform);
+    const std::string file = topologies::kPlatforms.file(point.platform);
     const bool own = file == point.platform && std::filesystem::is_regular_file(file);
     if (!own || !said.insert(file).second) continue;
     try {

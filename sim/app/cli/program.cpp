@@ -94,26 +94,30 @@ int Program::run(int argc, char** argv) {
   for (int stream = 0; stream < 3; ++stream) {
     if (fcntl(stream, F_GETFD) < 0) static_cast<void>(open("/dev/null", O_RDONLY));
   }
+  return exit_code_of(name_, [&] { return run_command(argc, argv); });
+}
+
+int exit_code_of(const std::string& name, const std::function<int()>& run) {
   constexpr const char* kUnwritten = "what was printed could not be written";
   try {
-    const int exit_code = run_command(argc, argv);
+    const int exit_code = run();
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
-    say("{}: {}", name_, kUnwritten);
+    say("{}: {}", name, kUnwritten);
     return kFailed;
   } catch (const plan::InputErrors& errors) {
-    for (const std::string& line : errors.lines()) say("{}: {}", name_, line);
+    for (const std::string& line : errors.lines()) say("{}: {}", name, line);
     return kBadInput;
   } catch (const InputError& error) {
-    say("{}: {}", name_, error.what());
+    say("{}: {}", name, error.what());
     return kBadInput;
   } catch (const InterruptedError& error) {
-    say("{}: {}", name_, error.what());
+    say("{}: {}", name, error.what());
     return kInterrupted;
   } catch (const std::bad_alloc&) {
-    say("{}: out of memory", name_);
+    say("{}: out of memory", name);
     return kFailed;
   } catch (const std::exception& error) {
-    say("{}: {}", name_, std::ferror(stdout) == 0 ? error.what() : kUnwritten);
+    say("{}: {}", name, std::ferror(stdout) == 0 ? error.what() : kUnwritten);
     return kFailed;
   }
 }

@@ -31,6 +31,10 @@ struct RealProcesses {
   std::function<void(const std::string& reason)> end_all = {};
 };
 
+/// Runs a program. Returns the exit code: that of `run`, or that of the error that it throws, which
+/// is said after the program's name.
+[[nodiscard]] int exit_code_of(const std::string& name, const std::function<int()>& run);
+
 /// A process may have only one Program.
 class Program {
  public:

@@ -183,8 +183,8 @@ Json point_of_library(const RecommendFlags& flags, std::vector<int>& ranks) {
     }
     const plan::Setting& setting = plan::setting_at(item.key());
     if (setting.aspect != plan::Aspect::place) {
-      throw InputError(fmt::format("{}: the rules of a library do not read it; leave it out",
-                                   setting.flag.substr(setting.flag.find("--"))));
+      throw InputError("{}: the rules of a library do not read it; leave it out",
+                       setting.flag.substr(setting.flag.find("--")));
     }
     plan::set_by_path(point, item.key(), item.value());
   }
@@ -228,8 +228,7 @@ bool add_rules(studies::RulesOf library, const RecommendFlags& flags, const std:
 
 int write_rules(const RecommendFlags& flags) {
   const auto refuse = [](const char* flag) {
-    throw InputError(
-        fmt::format("{}: the rules of a library are about collectives alone; leave it out", flag));
+    throw InputError("{}: the rules of a library are about collectives alone; leave it out", flag);
   };
   if (!flags.model.empty()) refuse("--model");
   if (!flags.schemes.empty()) refuse("--schemes");
@@ -252,14 +251,10 @@ int write_rules(const RecommendFlags& flags) {
         add_rules(studies::RulesOf::open_mpi, flags, flags.library.open_mpi, records) || failed;
   }
   std::vector<report::Column> columns;
-  for (const char* key : {"library", "collective"})
-    columns.push_back(report::text_column(key, key));
-  for (const char* key : {"ranks", "min_bytes", "max_bytes"}) {
-    columns.push_back(report::number_column(key, key));
-  }
-  for (const char* key : {"algorithm", "protocol", "scheme"})
-    columns.push_back(report::text_column(key, key));
-  columns.push_back({"gain", [](const Json& r) { return report::number_text(r.at("gain"), 3); }});
+  report::add_texts(columns, {"library", "collective"});
+  report::add_numbers(columns, {"ranks", "min_bytes", "max_bytes"});
+  report::add_texts(columns, {"algorithm", "protocol", "scheme"});
+  report::add_numbers(columns, {"gain"}, 3);
   fmt::print("{}", report::render(flags.format, records, columns));
   return failed ? kFailed : 0;
 }
@@ -274,10 +269,8 @@ void check_training(const RecommendFlags& flags) {
   }
   if (flags.given.contains("ranks") && flags.given.at("ranks").is_array()) {
     std::vector<std::int64_t> all = flags.given.at("ranks").get<std::vector<std::int64_t>>();
-    throw InputError(
-        fmt::format("--ranks: '{}' is not valid; expected one value here, a decimal "
-                    "with a point",
-                    excerpt(fmt::format("{}", fmt::join(all, ",")))));
+    throw InputError("--ranks: '{}' is not valid; expected one value here, a decimal with a point",
+                     excerpt(fmt::format("{}", fmt::join(all, ","))));
   }
 }
 
@@ -322,9 +315,8 @@ void check_crossovers(const RecommendFlags& flags, const Json& point) {
   }
   if (const Json ranks = point.value("ranks", Json());
       flags.most_ranks && ranks.is_number() && *flags.most_ranks < 2 * ranks.get<int>()) {
-    throw InputError(
-        fmt::format("--most-ranks: {} is less than twice the {} ranks; give {} at least",
-                    *flags.most_ranks, ranks.get<int>(), 2 * ranks.get<int>()));
+    throw InputError("--most-ranks: {} is less than twice the {} ranks; give {} at least",
+                     *flags.most_ranks, ranks.get<int>(), 2 * ranks.get<int>());
   }
 }
 
@@ -349,18 +341,14 @@ studies::RecommendSettings recommend_settings(const RecommendFlags& flags, bool 
 }
 
 std::vector<report::Column> candidate_columns(bool groups) {
-  std::vector<report::Column> columns{report::text_column("scheme", "scheme")};
-  const auto add_numbers = [&](const std::vector<const char*>& keys, int digits) {
-    for (const char* key : keys) {
-      columns.push_back(
-          {key, [key, digits](const Json& r) { return report::number_text(r.at(key), digits); }});
-    }
-  };
-  add_numbers({"iteration_s", "over_best", "computation_s", "sparsification_s"}, 4);
-  if (groups) add_numbers({"tensor_parallel_s"}, 4);
-  add_numbers({"communication_s", "samples_per_s"}, 4);
-  columns.push_back(report::text_column("dominant", "dominant"));
-  add_numbers({"sum_density", "memory_bytes"}, 3);
+  std::vector<report::Column> columns;
+  report::add_texts(columns, {"scheme"});
+  report::add_numbers(columns, {"iteration_s", "over_best", "computation_s", "sparsification_s"},
+                      4);
+  if (groups) report::add_numbers(columns, {"tensor_parallel_s"}, 4);
+  report::add_numbers(columns, {"communication_s", "samples_per_s"}, 4);
+  report::add_texts(columns, {"dominant"});
+  report::add_numbers(columns, {"sum_density", "memory_bytes"}, 3);
   columns.push_back({"convergence",
                      [](const Json& r) {
                        std::string reported = r.at("convergence");

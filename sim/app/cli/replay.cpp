@@ -34,8 +34,8 @@ void check_setting(const std::string& path, const std::string& flag) {
   const bool for_schemes =  // sums, copies, calls
       std::ranges::any_of(setting.when, [](const auto* one) { return one->of_scheme != nullptr; });
   if (setting.aspect == plan::Aspect::place && !for_schemes) return;
-  throw InputError(fmt::format(
-      "{}: a schedule does not read it: the file says what the ranks do; leave it out", flag));
+  throw InputError("{}: a schedule does not read it: the file says what the ranks do; leave it out",
+                   flag);
 }
 
 constexpr const char* kEager = "machine.eager_bytes";
@@ -114,8 +114,7 @@ CollectiveSchemes schemes_of(const ScheduleFlags& flags) {
   for (const auto& [flag, is_given] : {std::pair{"--collective", !flags.collectives.empty()},
                                        std::pair{"--groups", !flags.groups.empty()}}) {
     if (is_given && flags.chakra.empty()) {
-      throw InputError(
-          fmt::format("{}: it is about Chakra traces; give --chakra, or leave it out", flag));
+      throw InputError("{}: it is about Chakra traces; give --chakra, or leave it out", flag);
     }
   }
   CollectiveSchemes schemes;
@@ -163,14 +162,12 @@ std::vector<report::Column> replay_columns(const std::vector<Json>& records) {
     return r.at("steps").is_null() ? report::number_text(r.at("time_s"))
                                    : r.at("steps").dump() + " steps";
   };
-  std::vector<report::Column> columns{report::text_column("schedule", "schedule"),
-                                      report::text_column("network", "network")};
+  std::vector<report::Column> columns;
+  report::add_texts(columns, {"schedule", "network"});
   if (std::ranges::any_of(records, [](const Json& r) { return !r.at("platform").is_null(); })) {
-    columns.push_back(report::text_column("platform", "platform"));
+    report::add_texts(columns, {"platform"});
   }
-  for (const char* key : {"ranks", "operations", "messages", "bytes", "work_s"}) {
-    columns.push_back(report::number_column(key, key));
-  }
+  report::add_numbers(columns, {"ranks", "operations", "messages", "bytes", "work_s"});
   columns.push_back({"eager_bytes", [](const Json& r) {
                        const Json& eager = r.at("eager_bytes");
                        return eager.is_null() ? std::string("all") : eager.dump();

@@ -36,27 +36,23 @@ struct RunFlags {
   bool strict = false;
 };
 
-/// A table of the records' own keys; `names` are texts, the rest are numbers.
-std::string plain_table(const std::vector<Json>& records, const std::vector<std::string>& names,
-                        const std::vector<std::string>& numbers) {
+/// A table of the records' own keys.
+std::string plain_table(const std::vector<Json>& records, const char* name,
+                        std::initializer_list<const char*> numbers) {
   std::vector<report::Column> columns;
-  for (const std::string& key : names) {
-    columns.push_back({key, [key](const Json& r) { return r.at(key).get<std::string>(); }, true});
-  }
-  for (const std::string& key : numbers) {
-    columns.push_back({key, [key](const Json& r) { return report::number_text(r.at(key)); }});
-  }
+  report::add_texts(columns, {name});
+  report::add_numbers(columns, numbers);
   return to_table(records, columns);
 }
 
 std::string phases_text(const Json& result) {
-  return plain_table(result.at("phases"), {"name"},
+  return plain_table(result.at("phases"), "name",
                      {"time_s_max", "words_received_max", "messages_received_max"});
 }
 
 std::string ranks_text(const Json& result) {
   return plain_table(
-      result.at("by_rank"), {"phase"},
+      result.at("by_rank"), "phase",
       {"rank", "time_s", "words_sent", "words_received", "messages_sent", "messages_received"});
 }
 
@@ -66,9 +62,8 @@ std::string links_text(const Json& result, std::size_t most) {
   const std::size_t shown = std::min(most, links.size());
   const std::vector<Json> hottest(links.begin(),
                                   links.begin() + static_cast<std::ptrdiff_t>(shown));
-  std::string text =
-      plain_table(hottest, {"name"},
-                  {"bandwidth_bytes_per_s", "bytes", "utilisation_mean", "utilisation_peak"});
+  std::string text = plain_table(
+      hottest, "name", {"bandwidth_bytes_per_s", "bytes", "utilisation_mean", "utilisation_peak"});
   if (shown < links.size()) {
     text += fmt::format("({} more links carried something; --format jsonl holds all)\n",
                         links.size() - shown);
@@ -112,7 +107,7 @@ void print_details(const RunFlags& flags, const results::Row& row) {
 /// A schedule has no formula, no phases and no timeline.
 int run_foreign(const RunFlags& flags) {
   const auto refuse = [](const char* flag) {
-    throw InputError(fmt::format("{}: not for a schedule (--goal, --chakra); leave it out", flag));
+    throw InputError("{}: not for a schedule (--goal, --chakra); leave it out", flag);
   };
   if (!flags.config.empty()) refuse("--config");
   if (flags.phases) refuse("--phases");

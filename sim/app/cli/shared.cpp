@@ -37,26 +37,6 @@ bool contains(const std::vector<std::string>& all, const std::string& one) {
   return std::ranges::find(all, one) != all.end();
 }
 
-/// A column of numbers.
-report::Column numbers(const char* heading, const char* key, int digits = 6) {
-  return {heading, [key, digits](const Json& r) { return report::number_text(r.at(key), digits); }};
-}
-
-/// A column of texts, with a dash for none.
-report::Column texts(const char* key) {
-  return {key,
-          [key](const Json& r) {
-            return r.at(key).is_null() ? std::string("-") : r.at(key).get<std::string>();
-          },
-          true};
-}
-
-report::Column intervals(const char* heading, const char* low, const char* high, int digits) {
-  return {heading, [low, high, digits](const Json& r) {
-            return report::interval_text(r.at(low), r.at(high), digits);
-          }};
-}
-
 report::Column gigabytes(const char* heading, const char* key) {
   return {heading, [key](const Json& r) {
             return r.at(key).is_null() ? std::string("-")
@@ -102,13 +82,15 @@ class ComparisonColumns {
   }
 
   void add_network() {
-    add(texts("scheme"));
-    if (any([](const Json& r) { return r.at("network") != "alphabeta"; })) add(texts("network"));
-    if (any_value("platform")) add(texts("platform"));
+    report::add_texts(columns_, {"scheme"});
+    if (any([](const Json& r) { return r.at("network") != "alphabeta"; })) {
+      report::add_texts(columns_, {"network"});
+    }
+    if (any_value("platform")) report::add_texts(columns_, {"platform"});
     if (any([](const Json& r) {
           return !r.at("platform").is_null() && r.at("placement") != "block";
         })) {
-      add(texts("placement"));
+      report::add_texts(columns_, {"placement"});
     }
   }
 
@@ -138,9 +120,9 @@ class ComparisonColumns {
       add({"input", input_text, true});
     }
     if (any([&](const Json& r) { return r.at("sweep") != records_.front().at("sweep"); })) {
-      add(texts("sweep"));
+      report::add_texts(columns_, {"sweep"});
     }
-    for (const char* key : {"ranks", "size_bytes", "k"}) add(numbers(key, key));
+    report::add_numbers(columns_, {"ranks", "size_bytes", "k"});
     if (contains(varying_, "density")) add(report::setting_column("density"));
     for (const std::string& key : varying_) {
       if (key.starts_with("options.")) add(report::setting_column(key));
@@ -149,12 +131,12 @@ class ComparisonColumns {
 
   void add_iterations() {
     if (any_value("time_periodic_s")) {
-      add(numbers("mean_s", "time_mean_s", 4));
-      add(numbers("periodic_s", "time_periodic_s", 4));
+      add(report::number_column("mean_s", "time_mean_s", 4));
+      add(report::number_column("periodic_s", "time_periodic_s", 4));
       const bool differs = any([](const Json& r) {
         return !r.at("time_steady_s").is_null() && r.at("time_steady_s") != r.at("time_s");
       });
-      if (differs) add(numbers("steady_s", "time_steady_s"));
+      if (differs) add(report::number_column("steady_s", "time_steady_s"));
     }
     if (any_value("settling_iterations")) {
       add({"settled_after", [](const Json& r) {
@@ -176,8 +158,10 @@ class ComparisonColumns {
                report::interval_text(r.at("paper_low_s"), r.at("paper_high_s"), 6);
            return r.at("formula_by") == "ours" && seconds != "-" ? "ours " + seconds : seconds;
          }});
-    add(intervals("time/paper", "ratio_low", "ratio_high", 5));
-    if (any_value("congestion_factor")) add(numbers("congestion", "congestion_factor"));
+    add(report::interval_column("time/paper", "ratio_low", "ratio_high", 5));
+    if (any_value("congestion_factor")) {
+      add(report::number_column("congestion", "congestion_factor"));
+    }
   }
 
   void add_formulas() {
@@ -186,15 +170,16 @@ class ComparisonColumns {
                               return report::number_text(std::max(r.at(sent), r.at(received)));
                             }};
     };
-    add(intervals("added_s", "added_low_s", "added_high_s", 3));
-    add(intervals("formula_s", "formula_low_s", "formula_high_s", 6));
+    add(report::interval_column("added_s", "added_low_s", "added_high_s", 3));
+    add(report::interval_column("formula_s", "formula_low_s", "formula_high_s", 6));
     add(larger("words_max", "words_sent_max", "words_received_max"));
     add({"formula_words", [](const Json& r) {
            return report::interval_text(std::llround(r.at("formula_words_low").get<double>()),
                                         std::llround(r.at("formula_words_high").get<double>()));
          }});
     add(larger("messages", "messages_sent_max", "messages_received_max"));
-    add(intervals("formula_messages", "formula_messages_low", "formula_messages_high", 6));
+    add(report::interval_column("formula_messages", "formula_messages_low", "formula_messages_high",
+                                6));
   }
 
   void add_verdict() {
@@ -237,8 +222,8 @@ void prepare_for_packets(const std::vector<plan::Point>& points, const std::stri
   if (std::ranges::none_of(points, &plan::Point::packets) || std::getenv(kVariable) != nullptr)
     return;
   if (!config.empty() && !std::filesystem::is_regular_file(config)) {
-    throw InputError(fmt::format(
-        "{}: packets need a config in a file, which is read twice, or '--packet' alone", config));
+    throw InputError(
+        "{}: packets need a config in a file, which is read twice, or '--packet' alone", config);
   }
   setenv(kVariable, networks::kPacketBuffers, 1);
   std::ifstream file("/proc/self/cmdline");
@@ -292,10 +277,8 @@ void add_setting_flag(Command& command, Json& given, const plan::Setting& settin
                             setting.path == "platform";
         const std::vector<std::string> parts = listed ? split(word) : std::vector{word};
         if (parts.size() > 1 && values == Values::one) {
-          throw InputError(
-              fmt::format("{}: '{}' is not valid; expected one value here, a decimal "
-                          "with a point",
-                          setting.flag_name(), excerpt(word)));
+          throw InputError("{}: '{}' is not valid; expected one value here, a decimal with a point",
+                           setting.flag_name(), excerpt(word));
         }
         Json all = Json::array();
         for (const std::string& part : parts) {
@@ -303,9 +286,8 @@ void add_setting_flag(Command& command, Json& given, const plan::Setting& settin
           // An empty word would mean what holds without the flag: a variable that is not set.
           const bool nothing = part.empty() && !setting.standard.empty();
           if (!nothing && (is_text || !all.back().is_string())) continue;
-          throw InputError(fmt::format("{}: '{}' is not valid; expected {}", setting.flag_name(),
-                                       excerpt(part),
-                                       nothing && is_text ? "a name" : setting.wanted()));
+          throw InputError("{}: '{}' is not valid; expected {}", setting.flag_name(), excerpt(part),
+                           nothing && is_text ? "a name" : setting.wanted());
         }
         if (!is_text) say_if_decimal_comma(setting, parts);
         given[setting.path] = all.size() == 1 ? all.front() : all;
@@ -400,7 +382,7 @@ void check_output(const std::string& output, const std::vector<std::string>& inp
   for (const std::string& input : inputs) {
     std::error_code none;
     if (!std::filesystem::equivalent(output, input, none)) continue;
-    throw InputError(fmt::format("{}: it is read, and would be lost; give another place", output));
+    throw InputError("{}: it is read, and would be lost; give another place", output);
   }
 }
 
@@ -414,7 +396,7 @@ std::vector<results::Row> read_results(const std::vector<std::string>& files) {
   for (const std::string& path : files) {
     results::RowsFile file = results::read_rows(path);
     if (file.truncated) say("{}: the last line is not complete and is left out", path);
-    if (file.rows.empty()) throw InputError(fmt::format("{}: holds no results", path));
+    if (file.rows.empty()) throw InputError("{}: holds no results", path);
     std::ranges::move(file.rows, std::back_inserter(rows));
   }
   results::UniqueRows unique = results::unique_rows(std::move(rows));
@@ -428,8 +410,8 @@ std::vector<results::Row> read_results(const std::vector<std::string>& files) {
 Condition::Condition(std::string given) : text(std::move(given)) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos) {
-    throw InputError(fmt::format(
-        "--where: '{}' is not valid; expected KEY=VALUE, as in network=smpi", excerpt(text)));
+    throw InputError("--where: '{}' is not valid; expected KEY=VALUE, as in network=smpi",
+                     excerpt(text));
   }
   key = text.substr(0, equals);
   values = split(text.substr(equals + 1));
@@ -464,7 +446,7 @@ std::vector<results::Row> rows_where(std::vector<results::Row> rows,
       if (condition.holds(records[i])) chosen.push_back(std::move(rows[i]));
     }
     rows = std::move(chosen);
-    if (rows.empty()) throw InputError(fmt::format("--where: no result has {}", text));
+    if (rows.empty()) throw InputError("--where: no result has {}", text);
   }
   return rows;
 }

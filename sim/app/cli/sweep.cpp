@@ -40,8 +40,8 @@ run::Shard shard_from(const std::string& text) {
   const auto of = std::from_chars(slash ? index.ptr + 1 : end, end, shard.of);
   if (!slash || of.ec != std::errc() || of.ptr != end || shard.index < 1 ||
       shard.index > shard.of) {
-    throw InputError(fmt::format(
-        "--shard: '{}' is not valid; expected I/N with I from 1 to N, as in 2/8", excerpt(text)));
+    throw InputError("--shard: '{}' is not valid; expected I/N with I from 1 to N, as in 2/8",
+                     excerpt(text));
   }
   return shard;
 }
@@ -57,8 +57,8 @@ void keep_small(run::Sweep& sweep, int most_ranks, const std::string& config) {
   const auto ranks_of = [](const plan::Point& point) { return point.ranks; };
   const int least = std::ranges::min(sweep.points, {}, ranks_of).ranks;
   if (least > most_ranks) {
-    throw InputError(fmt::format("--most-ranks {}: the smallest point of {} has {} ranks",
-                                 most_ranks, config, least));
+    throw InputError("--most-ranks {}: the smallest point of {} has {} ranks", most_ranks, config,
+                     least);
   }
   std::erase_if(sweep.points, [&](const auto& point) { return point.ranks > most_ranks; });
 }
@@ -87,12 +87,10 @@ int print_plan(const run::Sweep& sweep, const std::string& output, const SweepFl
                        {"expected_s", planned.expected_s},
                        {"basis", planned.took_before ? "measured" : "estimated"}});
   }
-  const std::vector<report::Column> columns{
-      {"point", [](const Json& r) { return r.at("point").get<std::string>(); }, true},
-      {"key", [](const Json& r) { return r.at("key").get<std::string>(); }, true},
-      {"action", [](const Json& r) { return r.at("action").get<std::string>(); }, true},
-      {"expected_s", [](const Json& r) { return report::number_text(r.at("expected_s"), 2); }},
-      {"basis", [](const Json& r) { return r.at("basis").get<std::string>(); }, true}};
+  std::vector<report::Column> columns;
+  report::add_texts(columns, {"point", "key", "action"});
+  report::add_numbers(columns, {"expected_s"}, 2);
+  report::add_texts(columns, {"basis"});
   fmt::print("{}", report::render(flags.format, records, columns));
   std::fflush(stdout);
   say("{} of {} points would run, in about {} with -j {}; results go to {}", missing, plan.size(),
@@ -101,7 +99,7 @@ int print_plan(const run::Sweep& sweep, const std::string& output, const SweepFl
 }
 
 int run(SweepFlags& flags) {
-  flags.config = run::sweep_file(flags.config);
+  flags.config = run::kSweeps.file(flags.config);
   run::Sweep sweep = run::sweep_from(read_json(flags.config), flags.config);
   say_repeated(sweep.repeated, sweep.points);
   say_if_eager(sweep.points);

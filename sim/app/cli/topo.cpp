@@ -41,15 +41,15 @@ void apply_parameter(const topologies::Family& family, MakeFlags& flags,
     std::vector<std::string> keys;
     for (const topologies::ParameterInfo& known : family.parameters) keys.push_back(known.name);
     throw InputError(
-        fmt::format("topo make {}: '{}' is not valid; expected KEY=VALUE or --KEY VALUE, where KEY "
-                    "is one of {}",
-                    family.name, excerpt(setting), fmt::join(keys, ", ")));
+        "topo make {}: '{}' is not valid; expected KEY=VALUE or --KEY VALUE, where KEY is one of "
+        "{}",
+        family.name, excerpt(setting), fmt::join(keys, ", "));
   }
   const std::string name = setting.substr(0, equals);
   const std::string value = setting.substr(equals + 1);
   std::string& given = name == "notes" ? flags.notes : flags.given[name];
   if (!given.empty()) {
-    throw InputError(fmt::format("topo make {}: {} is given twice", family.name, name));
+    throw InputError("topo make {}: {} is given twice", family.name, name);
   }
   given = value;
 }
@@ -138,18 +138,17 @@ topologies::HostIndex host_named(const topologies::Platform& platform, const std
   const std::span<const topologies::PlatformHost> hosts = platform.hosts();
   const auto found = std::ranges::find(hosts, name, &topologies::PlatformHost::name);
   if (found != hosts.end()) return static_cast<topologies::HostIndex>(found - hosts.begin());
-  if (hosts.empty()) throw InputError(fmt::format("{}: has no hosts", platform.path()));
-  throw InputError(fmt::format("{}: unknown host '{}'; its {} hosts run from '{}' to '{}'",
-                               platform.path(), excerpt(name), hosts.size(), hosts.front().name,
-                               hosts.back().name));
+  if (hosts.empty()) throw InputError("{}: has no hosts", platform.path());
+  throw InputError("{}: unknown host '{}'; its {} hosts run from '{}' to '{}'", platform.path(),
+                   excerpt(name), hosts.size(), hosts.front().name, hosts.back().name);
 }
 
 std::string shown_route(const topologies::Platform& platform, const TopoShowFlags& flags) {
   const std::optional<topologies::Route> route = topologies::routes_of(platform).route(
       host_named(platform, flags.route[0]), host_named(platform, flags.route[1]));
   if (!route) {
-    throw InputError(fmt::format("{}: there is no route from {} to {}", platform.path(),
-                                 flags.route[0], flags.route[1]));
+    throw InputError("{}: there is no route from {} to {}", platform.path(), flags.route[0],
+                     flags.route[1]);
   }
   return report::route_text(flags.format, platform, *route);
 }
@@ -181,7 +180,7 @@ int show_platform(const TopoShowFlags& flags) {
   if (draws && flags.format != report::Format::table) {
     throw InputError("--format: a graph has a form of its own; leave one of them out");
   }
-  const std::string path = topologies::platform_file(flags.platform);
+  const std::string path = topologies::kPlatforms.file(flags.platform);
   check_output(flags.dot, {path});
   check_output(flags.graphml, {path});
   if (!flags.dot.empty() && flags.dot == flags.graphml) {
@@ -282,7 +281,7 @@ void print_compact_routes(const topologies::CompactRoutesCheck& routes) {
 
 int check_platform(const TopoCheckFlags& flags) {
   const topologies::PlatformCheck result =
-      topologies::check_platform(topologies::platform_file(flags.platform), flags.wishes);
+      topologies::check_platform(topologies::kPlatforms.file(flags.platform), flags.wishes);
   std::vector<Json> records;
   std::size_t problems = 0;
   for (const topologies::Finding& finding : result.findings) {

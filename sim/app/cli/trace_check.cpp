@@ -58,7 +58,7 @@ int check_traces(const TraceCheckFlags& flags) {
   for (const std::string& name : flags.traces) {
     Json record{{"trace", name}, {"ok", true}};
     try {
-      record.update(checked(traces::trace_file(name)));
+      record.update(checked(traces::kTraces.file(name)));
     } catch (const InputError& error) {
       bad = true;
       record["ok"] = false;

@@ -25,11 +25,10 @@ struct FitFlags {
 
 int fit(const FitFlags& flags) {
   if (flags.parts < 1 || flags.parts > 65536) {
-    throw InputError(
-        fmt::format("--parts: {} is not valid; expected a whole number, at least 1, at most 65536",
-                    flags.parts));
+    throw InputError("--parts: {} is not valid; expected a whole number, at least 1, at most 65536",
+                     flags.parts);
   }
-  const std::string path = traces::trace_file(flags.trace);
+  const std::string path = traces::kTraces.file(flags.trace);
   check_output(flags.output, {path});
   const std::string name =
       flags.name.empty() ? std::filesystem::path(path).stem().string() : flags.name;

@@ -30,24 +30,23 @@ void print(report::Format format, const std::vector<Json>& records, const std::s
 
 int show(const ProfileFlags& flags) {
   const std::vector<Json> records =
-      report::profile_records(traces::read_profile(traces::profile_file(flags.profile)));
+      report::profile_records(traces::read_profile(traces::kProfiles.file(flags.profile)));
   print(flags.format, records, report::profile_text(records));
   return 0;
 }
 
 int fill_in(ProfileFlags flags) {
-  traces::Profile profile = traces::read_profile(traces::profile_file(flags.profile));
+  traces::Profile profile = traces::read_profile(traces::kProfiles.file(flags.profile));
   const double density = flags.density.value_or(profile.density);
   if (!(density > 0 && density <= 1)) {
-    throw InputError(
-        fmt::format("--density: {} is not valid; expected a number above 0, at most 1", density));
+    throw InputError("--density: {} is not valid; expected a number above 0, at most 1", density);
   }
   if (flags.never) {
     if (!(*flags.never >= 0 && *flags.never <= 1 - density)) {
       throw InputError(
-          fmt::format("--never: {} is not valid; expected a number, at least 0, at "
-                      "most {}: the share of the others is at least the density",
-                      *flags.never, 1 - density));
+          "--never: {} is not valid; expected a number, at least 0, at most {}: the share of the "
+          "others is at least the density",
+          *flags.never, 1 - density);
     }
     profile.popularity.never = *flags.never;
   }
@@ -56,8 +55,8 @@ int fill_in(ProfileFlags flags) {
   }
   for (const double ranks : flags.ranks) {
     if (!(ranks >= 1 && ranks <= 1e9) || ranks != std::floor(ranks)) {
-      throw InputError(fmt::format(
-          "--ranks: {} is not valid; expected a whole number, at least 1, at most 1e9", ranks));
+      throw InputError("--ranks: {} is not valid; expected a whole number, at least 1, at most 1e9",
+                       ranks);
     }
   }
   const std::vector<Json> records = report::fill_in_records(profile, density, flags.ranks);

@@ -77,9 +77,9 @@ int end_of_start_up(const traces::TraceReader* trace, double density) {
 void check_from(const studies::SelectionSeries& series, int from) {
   if (series.iterations.empty() || series.iterations.back() >= from) return;
   throw InputError(
-      fmt::format("--from: no iteration from {} on, which ends the start-up; there are {} to {}. "
-                  "Give a smaller number",
-                  from, series.iterations.front(), series.iterations.back()));
+      "--from: no iteration from {} on, which ends the start-up; there are {} to {}. Give a "
+      "smaller number",
+      from, series.iterations.front(), series.iterations.back());
 }
 
 std::string percent(const Json& value) { return fmt::format("{:.1f}%", 100 * value.get<double>()); }
@@ -104,20 +104,20 @@ struct SelectionInput {
 /// Opens what is named. Throws InputError for a flag that is for the other kind.
 SelectionInput input_of(const SelectionFlags& flags) {
   SelectionInput input;
-  const std::vector<std::string> names = traces::shipped_profiles();
+  const std::vector<std::string> names = traces::kProfiles.names();
   if (flags.input.ends_with(".json") || std::ranges::find(names, flags.input) != names.end()) {
     if (!flags.rule.empty()) {
       throw InputError("--residual-rule: a profile has one residual a rank; leave it out");
     }
-    input.profile = traces::read_profile(traces::profile_file(flags.input));
+    input.profile = traces::read_profile(traces::kProfiles.file(flags.input));
     return input;
   }
   for (const auto& [given, flag] : {std::pair{flags.ranks.has_value(), "--ranks"},
                                     std::pair{flags.iterations.has_value(), "--iterations"},
                                     std::pair{flags.seed.has_value(), "--seed"}}) {
-    if (given) throw InputError(fmt::format("{}: a trace has its own; leave it out", flag));
+    if (given) throw InputError("{}: a trace has its own; leave it out", flag);
   }
-  input.trace.emplace(traces::trace_file(flags.input));
+  input.trace.emplace(traces::kTraces.file(flags.input));
   input.rule = input.trace->header().residual_rule;
   if (!flags.rule.empty()) {
     input.rule = flags.rule == "all" ? traces::ResidualRule::all : traces::ResidualRule::oktopk;
@@ -151,20 +151,17 @@ Json summary_of(const studies::SelectionSeries& series, int from) {
 }
 
 std::vector<report::Column> selection_columns(bool series) {
-  const auto number = [](const char* heading, const char* key) {
-    return report::Column{heading,
-                          [key](const Json& r) { return report::number_text(r.at(key), 4); }};
-  };
   const auto share = [](const char* heading, const char* key) {
     return report::Column{heading, [key](const Json& r) { return percent(r.at(key)); }};
   };
   const report::Column sparsifier = report::text_column("sparsifier", "sparsifier");
   if (series) {
-    return {sparsifier, number("iteration", "iteration"), number("rank", "rank"),
-            number("selected/k", "selected_over_k")};
+    return {sparsifier, report::number_column("iteration", "iteration"),
+            report::number_column("rank", "rank"),
+            report::number_column("selected/k", "selected_over_k", 4)};
   }
   return {sparsifier,
-          number("selected/k late", "selected_over_k"),
+          report::number_column("selected/k late", "selected_over_k", 4),
           share("deviation", "deviation_of_means"),
           share("per rank", "deviation_of_ranks"),
           share("most", "most"),

@@ -39,7 +39,7 @@ std::string shown(const std::string& path, const TraceShowFlags& flags) {
 
 /// Reads the trace in a child process because HDF5 does not survive every damaged file.
 int show_traces(const TraceShowFlags& flags) {
-  const std::string path = traces::trace_file(flags.trace);
+  const std::string path = traces::kTraces.file(flags.trace);
   std::string text;
   const ChildOutcome outcome = in_child_process({.subject = path,
                                                  .prepare = [&] { text = shown(path, flags); },

@@ -22,7 +22,7 @@ struct SynthFlags {
 };
 
 int synth(const SynthFlags& flags) {
-  const std::string path = traces::profile_file(flags.profile);
+  const std::string path = traces::kProfiles.file(flags.profile);
   check_output(flags.output, {path});
   const traces::Profile profile = traces::read_profile(path);
   traces::DrawnTraceSettings settings = flags.settings;

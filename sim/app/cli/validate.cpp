@@ -37,13 +37,13 @@ std::vector<studies::MachineDescription> machines_of(
     const std::vector<std::string>& named, const std::vector<studies::MeasuredRow>& rows) {
   std::vector<studies::MachineDescription> machines;
   for (const std::string& name : named) {
-    machines.push_back(studies::read_machine(studies::machine_file(name)));
+    machines.push_back(studies::read_machine(studies::kMachines.file(name)));
   }
   if (!named.empty()) return machines;
   std::set<std::string> wanted;
   for (const studies::MeasuredRow& row : rows) wanted.insert(row.machine);
-  for (const std::string& name : studies::shipped_machines()) {
-    studies::MachineDescription machine = studies::read_machine(studies::machine_file(name));
+  for (const std::string& name : studies::kMachines.names()) {
+    studies::MachineDescription machine = studies::read_machine(studies::kMachines.file(name));
     if (wanted.contains(machine.name)) machines.push_back(std::move(machine));
   }
   return machines;
@@ -62,7 +62,7 @@ int run(ValidateFlags& flags) {
   if (!flags.output.empty()) {
     std::error_code failed;
     std::filesystem::create_directories(folder, failed);
-    if (failed) throw InputError(fmt::format("{}: {}", flags.output, failed.message()));
+    if (failed) throw InputError("{}: {}", flags.output, failed.message());
   }
   const std::string simulated =
       flags.output.empty() ? "results/local/validate.jsonl" : (folder / "simulated.jsonl").string();

@@ -147,7 +147,7 @@ class Resolving {
     static KeptFiles<workloads::Device> devices(workloads::read_device);
     std::shared_ptr<const workloads::Model> kept;
     readable_ = attempt("workload.model", [&] {
-      kept = models.at(workloads::model_file(point_.workload.model));
+      kept = models.at(workloads::kModels.file(point_.workload.model));
       if (kept->compute.empty()) throw InputError("it has no computing time on any device");
     });
     if (!readable_) return;
@@ -161,7 +161,7 @@ class Resolving {
     bring("workload.device", model.compute.front().device);
     attempt("workload.device", [&] {
       const std::string device = request_.find("workload.device")->get<std::string>();
-      const auto known = devices.at(workloads::device_file(device));
+      const auto known = devices.at(workloads::kDevices.file(device));
       static_cast<void>(workloads::compute_on(model, known->name));
     });
     const bool recorded = !point_.input.trace.empty();
@@ -230,7 +230,7 @@ class Resolving {
   /// Takes n from the trace, and k unless it is given.
   void take_trace() {
     const bool read = attempt("input.trace", [&] {
-      const std::string path = traces::trace_file(point_.input.trace);
+      const std::string path = traces::kTraces.file(point_.input.trace);
       // A complete point can be read without the file of the trace.
       const bool complete =
           request_.has("ranks") && request_.has("components") && request_.has("k");
@@ -254,7 +254,7 @@ class Resolving {
   /// Takes n, the density and options from the profile.
   void take_profile() {
     const bool read = attempt("input.profile", [&] {
-      const std::string path = traces::profile_file(point_.input.profile);
+      const std::string path = traces::kProfiles.file(point_.input.profile);
       // A complete point can be read without the file of the profile.
       const auto is_given = [&](const algorithms::OptionInfo& option) {
         return point_.options.contains(option.name);

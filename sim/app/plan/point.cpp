@@ -54,12 +54,12 @@ bool has_papers_machine(const Point& point) {
 
 void check_trace(const Point& point, const traces::TraceHeader& trace) {
   if (point.data_ranks() > trace.ranks) {
-    throw InputError(fmt::format("/ranks: {} are more than the {} of the trace {}",
-                                 point.data_ranks(), trace.ranks, point.input.trace));
+    throw InputError("/ranks: {} are more than the {} of the trace {}", point.data_ranks(),
+                     trace.ranks, point.input.trace);
   }
   if (point.space.components != trace.components) {
-    throw InputError(fmt::format("/components: {}, but the trace {} has {}; leave it out",
-                                 point.space.components, point.input.trace, trace.components));
+    throw InputError("/components: {}, but the trace {} has {}; leave it out",
+                     point.space.components, point.input.trace, trace.components);
   }
 }
 
@@ -101,16 +101,16 @@ std::string key_of(const Point& point) {
   std::string all = version() + to_json(point).dump();
   if (version_is_uncertain()) all += hash_of_file(code_file());
   if (!point.platform.empty()) {
-    all += read_text_if_any(topologies::platform_file(point.platform)) +
+    all += read_text_if_any(topologies::kPlatforms.file(point.platform)) +
            read_text_if_any(point.placement);
   }
   if (!point.input.profile.empty())
-    all += read_text_if_any(traces::profile_file(point.input.profile));
+    all += read_text_if_any(traces::kProfiles.file(point.input.profile));
   if (!point.workload.model.empty()) {
-    all += read_text_if_any(workloads::model_file(point.workload.model)) +
-           read_text_if_any(workloads::device_file(point.workload.device));
+    all += read_text_if_any(workloads::kModels.file(point.workload.model)) +
+           read_text_if_any(workloads::kDevices.file(point.workload.device));
   }
-  if (!point.input.trace.empty()) all += hash_of_file(traces::trace_file(point.input.trace));
+  if (!point.input.trace.empty()) all += hash_of_file(traces::kTraces.file(point.input.trace));
   return hash_of_text(all);
 }
 

@@ -81,7 +81,7 @@ std::string error_of(Check check) {
 
 std::string error_of_platform(const Facts& facts) {
   if (facts.point.platform.empty()) return {};
-  return error_of([&] { return topologies::platform_file(facts.point.platform); });
+  return error_of([&] { return topologies::kPlatforms.file(facts.point.platform); });
 }
 std::string error_of_placement(const Facts& facts) {
   return error_of([&] {

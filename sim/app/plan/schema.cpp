@@ -141,11 +141,11 @@ Json known_names() {
   for (const NetworkInfo& network : all_networks()) networks.push_back(network.name);
   return {{"scheme", scheme_names()},
           {"network", {{"enum", networks}}},
-          {"platform", name_or_file(topologies::shipped_platforms(), ".xml")},
-          {"input.trace", name_or_file(traces::shipped_traces(), ".h5")},
-          {"input.profile", name_or_file(traces::shipped_profiles(), ".json")},
-          {"workload.model", name_or_file(workloads::shipped_models(), ".json")},
-          {"workload.device", name_or_file(workloads::shipped_devices(), ".json")}};
+          {"platform", name_or_file(topologies::kPlatforms.names(), ".xml")},
+          {"input.trace", name_or_file(traces::kTraces.names(), ".h5")},
+          {"input.profile", name_or_file(traces::kProfiles.names(), ".json")},
+          {"workload.model", name_or_file(workloads::kModels.names(), ".json")},
+          {"workload.device", name_or_file(workloads::kDevices.names(), ".json")}};
 }
 
 /// The names of `known_names` in the shape of a point.

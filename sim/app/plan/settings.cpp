@@ -542,7 +542,7 @@ Settings declared() {
             .when = {&kWithModel},
             .standard = "the model's first",
             .help = fmt::format("a shipped device ({}) or the path of one",
-                                fmt::join(workloads::shipped_devices(), ", "))},
+                                fmt::join(workloads::kDevices.names(), ", "))},
            THINWIRE_MEMBER(workload.device), Written::if_read),
       with({.path = "workload.batch",
             .flag = "--batch",

@@ -216,7 +216,7 @@ void run(Rows& rows, const std::string& config, const std::string& given, const 
 Rows sweep(const std::string& config, bool is_text, const std::string& output,
            const Running& running, bool force) {
   return outside([&] {
-    const std::string origin = is_text ? "sweep" : run::sweep_file(config);
+    const std::string origin = is_text ? "sweep" : run::kSweeps.file(config);
     const run::Sweep all =
         run::sweep_from(is_text ? sweep_from_text(config, origin) : read_json(origin), origin);
     const std::string path = output.empty() ? "results/local/" + all.name + ".jsonl" : output;
@@ -247,7 +247,7 @@ Advice recommend(const std::string& given, const std::vector<std::string>& schem
     const Json settings = values_from(given);
     for (const auto& item : settings.items()) {
       if (item.value().size() != 1) {
-        throw InputError(fmt::format("{}: expected one value here", item.key()));
+        throw InputError("{}: expected one value here", item.key());
       }
       plan::set_by_path(point, item.key(), item.value().front());
     }
@@ -356,6 +356,6 @@ PYBIND11_MODULE(_thinwire, module) {
   module.def("settings", &python::settings);
   module.def("flags", &python::flags);
   module.def("schemes", &python::scheme_names);
-  module.def("platforms", &topologies::shipped_platforms);
+  module.def("platforms", [] { return topologies::kPlatforms.names(); });
   module.def("version", [] { return version(); });
 }

@@ -55,7 +55,7 @@ topologies::PlatformFactors factors_of(const plan::Point& point) {
 ReadyNetwork make_alphabeta(const plan::Point& point, bool verbose) {
   plan::Machine machine = point.machine;
   if (!point.platform.empty()) {
-    const topologies::Platform platform(topologies::platform_file(point.platform),
+    const topologies::Platform platform(topologies::kPlatforms.file(point.platform),
                                         {.verbose = verbose, .factors = factors_of(point)});
     machine = machine_on(point, platform, place(platform.hosts(), point.ranks, point.placement));
     machine.route_latency = {};  // the papers' machine: all of α occupies the ports
@@ -66,7 +66,7 @@ ReadyNetwork make_alphabeta(const plan::Point& point, bool verbose) {
 
 ReadyNetwork make_smpi(const plan::Point& point, bool verbose) {
   auto network = std::make_unique<networks::SmpiNetwork>(
-      topologies::platform_file(point.platform),
+      topologies::kPlatforms.file(point.platform),
       networks::SmpiSettings{.time_resolution = point.time_resolution,
                              .flows_per_port = point.flows_per_port,
                              .packets = point.packets,
@@ -95,10 +95,10 @@ void check_routing(const networks::LinksSettings& settings, const topologies::Pl
   };
   std::vector<std::string_view> names;
   for (const networks::LinkRouting routing : known) names.push_back(name(routing));
-  throw InputError(fmt::format(
+  throw InputError(
       "/links/routing: '{}' means nothing on {}, which knows {}; valiant and ugal are for "
       "dragonflies, ecmp is for fat trees",
-      name(settings.routing), platform.path(), fmt::join(names, ", ")));
+      name(settings.routing), platform.path(), fmt::join(names, ", "));
 }
 
 ReadyNetwork make_links(const plan::Point& point, bool verbose) {
@@ -155,8 +155,8 @@ std::unique_ptr<networks::LinksNetwork> links_of(const plan::Point& point, bool 
   settings.representatives = point.few_ranks();
   settings.factors = factors_of(point);
   settings.verbose = verbose;
-  auto network =
-      std::make_unique<networks::LinksNetwork>(topologies::platform_file(point.platform), settings);
+  auto network = std::make_unique<networks::LinksNetwork>(
+      topologies::kPlatforms.file(point.platform), settings);
   check_routing(settings, network->platform());
   return network;
 }

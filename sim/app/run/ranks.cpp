@@ -29,8 +29,9 @@ std::optional<TrainingSetup> training_of(const plan::Point& point) {
   if (workload.model.empty()) return std::nullopt;
   const int tensor = point.parallel.tensor;
   const workloads::Model model =
-      workloads::divided(workloads::read_model(workloads::model_file(workload.model)), tensor);
-  const workloads::Device device = workloads::read_device(workloads::device_file(workload.device));
+      workloads::divided(workloads::read_model(workloads::kModels.file(workload.model)), tensor);
+  const workloads::Device device =
+      workloads::read_device(workloads::kDevices.file(workload.device));
   TrainingSetup setup{
       .training = {.compute = workloads::compute_times(model, device.name, workload.batch, tensor),
                    .prices = device.prices(workload.staging),
@@ -46,8 +47,8 @@ std::optional<TrainingSetup> training_of(const plan::Point& point) {
   }
   if (setup.batch == 0) setup.batch = workloads::compute_on(model, device.name).batch;
   if (model.components != point.space.components) {
-    throw InputError(fmt::format("/components: {}, but the model {} has {}", point.space.components,
-                                 model.name, model.components));
+    throw InputError("/components: {}, but the model {} has {}", point.space.components, model.name,
+                     model.components);
   }
   return setup;
 }
@@ -55,7 +56,7 @@ std::optional<TrainingSetup> training_of(const plan::Point& point) {
 std::shared_ptr<const traces::GradientSource> source_of(const plan::Point& point) {
   const plan::Input& input = point.input;
   if (!input.trace.empty()) {
-    traces::TraceReader reader(traces::trace_file(input.trace));
+    traces::TraceReader reader(traces::kTraces.file(input.trace));
     plan::check_trace(point, reader.header());
     return std::make_shared<traces::TraceSource>(std::move(reader));
   }
@@ -71,7 +72,7 @@ std::shared_ptr<const traces::GradientSource> source_of(const plan::Point& point
                                   .tail = input.tail,
                                   .scale_drift = input.scale_drift});
   }
-  const traces::Profile profile = traces::read_profile(traces::profile_file(input.profile));
+  const traces::Profile profile = traces::read_profile(traces::kProfiles.file(input.profile));
   const traces::ProfileSettings settings{.family = input.family,
                                          .space = point.space,
                                          .k = point.k,
@@ -194,8 +195,8 @@ algorithms::SchemeSetup PointRanks::make_setup(const plan::Machine& machine) {
   if (of_model && options.all().contains("tensor_selection")) {
     for (const std::int64_t size : training_->tensors) {
       if (size % point_.space.granule == 0) continue;
-      throw InputError(fmt::format("/granule: {} does not divide the model's tensor of {}",
-                                   point_.space.granule, size));
+      throw InputError("/granule: {} does not divide the model's tensor of {}",
+                       point_.space.granule, size);
     }
   }
   const WorkPrices prices = training_ ? training_->training.prices : WorkPrices{};

@@ -23,7 +23,7 @@ namespace {
 /// The subject of an error message about the network.
 std::string subject_of(const plan::Point& point) {
   if (point.platform.empty()) return point.network->name;
-  std::string file = topologies::platform_file(point.platform);
+  std::string file = topologies::kPlatforms.file(point.platform);
   if (!point.packets) return file;
   return fmt::format("{}, with packets {}", file, kPacketsHint);
 }
@@ -34,10 +34,9 @@ void check_messages(const plan::Point& point) {
   constexpr double kMost = 1e11;
   if (messages <= kMost) return;
   throw InputError(
-      fmt::format("/ranks: {} ranks send about {:.1g} messages in an iteration of {}, and {:.0g} "
-                  "at most can be "
-                  "simulated; take fewer ranks",
-                  point.ranks, messages, point.scheme->name, kMost));
+      "/ranks: {} ranks send about {:.1g} messages in an iteration of {}, and {:.0g} at most can "
+      "be simulated; take fewer ranks",
+      point.ranks, messages, point.scheme->name, kMost);
 }
 
 /// Refuses points that take more memory than there is: one, or those that run at once.

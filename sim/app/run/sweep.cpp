@@ -20,7 +20,6 @@
 #include "sim/app/run/simulate.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
-#include "sim/core/base/shipped_files.hpp"
 
 namespace thinwire::run {
 
@@ -75,7 +74,7 @@ void check_exceptions(const Json& exceptions, const Json& grid, const std::strin
       const Json& values = grid.at(axis.key());
       for (const Json& value : axis.value()) {
         if (std::ranges::find(values, value) != values.end()) continue;
-        throw InputError(fmt::format("{}: the grid has no {}", at, value.dump()));
+        throw InputError("{}: the grid has no {}", at, value.dump());
       }
     }
   }
@@ -157,9 +156,8 @@ void check_is_of(const Sweep& sweep, const std::vector<results::Row>& rows,
                  const std::string& path) {
   for (const results::Row& row : rows) {
     if (row.sweep == sweep.name) continue;
-    throw InputError(
-        fmt::format("{}: holds results of the sweep '{}', not of '{}'; give another -o", path,
-                    row.sweep, sweep.name));
+    throw InputError("{}: holds results of the sweep '{}', not of '{}'; give another -o", path,
+                     row.sweep, sweep.name);
   }
 }
 
@@ -213,15 +211,7 @@ std::set<std::size_t> dealt_to(const Shard& shard, const Sweep& sweep) {
   return dealt;
 }
 
-ShippedFiles shipped() {
-  return {.what = "sweep", .extension = ".json", .folders = shipped_folders("sweeps", "sweeps")};
-}
-
 }  // namespace
-
-std::vector<std::string> shipped_sweeps() { return shipped().names(); }
-
-std::string sweep_file(const std::string& name_or_path) { return shipped().file(name_or_path); }
 
 Sweep sweep_from(const Json& config, const std::string& origin) {
   plan::check_sweep(config, origin);
@@ -350,8 +340,8 @@ results::UniqueRows merge_rows(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     for (results::Row& row : results::read_rows(path).rows) {
       if (!all.empty() && row.sweep != all.front().sweep) {
-        throw InputError(fmt::format("{}: holds results of the sweep '{}', and {} of '{}'", path,
-                                     row.sweep, paths.front(), all.front().sweep));
+        throw InputError("{}: holds results of the sweep '{}', and {} of '{}'", path, row.sweep,
+                         paths.front(), all.front().sweep);
       }
       all.push_back(std::move(row));
     }

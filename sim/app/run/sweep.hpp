@@ -9,6 +9,7 @@
 
 #include "sim/app/results/results_file.hpp"
 #include "sim/core/base/child_process.hpp"
+#include "sim/core/base/shipped_files.hpp"
 
 namespace thinwire::run {
 
@@ -20,11 +21,8 @@ struct Sweep {
   std::size_t repeated = 0;  ///< points of the grid that were left out for that
 };
 
-/// The names of the sweeps that are shipped with Thinwire, sorted.
-[[nodiscard]] std::vector<std::string> shipped_sweeps();
-/// The file of a shipped sweep, by its name; a path is returned unchanged. Throws InputError with
-/// the nearest name.
-[[nodiscard]] std::string sweep_file(const std::string& name_or_path);
+inline constexpr ShippedFiles kSweeps{
+    .what = "sweep", .extension = ".json", .in_source = "sweeps", .in_share = "sweeps"};
 
 /// Throws InputError with the JSON pointer of the error; every point is checked.
 [[nodiscard]] Sweep sweep_from(const Json& config, const std::string& origin);

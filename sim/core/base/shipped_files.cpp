@@ -18,45 +18,45 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The first folder that exists; an empty path, which holds no file, when none does.
-fs::path first_of(const std::vector<std::string>& folders) {
-  const auto found = std::ranges::find_if(folders, [](const std::string& folder) {
-    std::error_code ignored;
-    return fs::is_directory(folder, ignored);
-  });
-  return found == folders.end() ? fs::path() : fs::path(*found);
-}
-
 std::string& package_share() {
   static std::string folder;
   return folder;
+}
+
+std::vector<fs::path> possible_folders(const ShippedFiles& files) {
+  std::vector<fs::path> folders;
+  if (const char* share = std::getenv("THINWIRE_SHARE"); share != nullptr && *share != '\0') {
+    folders.push_back(fs::path(share) / files.in_share);
+  }
+  const fs::path program = is_loaded_library() ? std::string() : code_file();
+  if (!program.empty()) {
+    const fs::path share = program.parent_path() / THINWIRE_SHARE_FROM_PROGRAM;
+    folders.push_back((share / files.in_share).lexically_normal());
+  }
+  if (!package_share().empty()) folders.push_back(fs::path(package_share()) / files.in_share);
+  folders.push_back(fs::path(THINWIRE_SOURCE_TREE) / files.in_source);
+  folders.push_back(fs::path(THINWIRE_SHARE) / files.in_share);
+  return folders;
+}
+
+/// The first folder that exists; an empty path, which holds no file, when none does.
+fs::path folder_of(const ShippedFiles& files) {
+  const std::vector<fs::path> folders = possible_folders(files);
+  const auto found = std::ranges::find_if(folders, [](const fs::path& folder) {
+    std::error_code ignored;
+    return fs::is_directory(folder, ignored);
+  });
+  return found == folders.end() ? fs::path() : *found;
 }
 
 }  // namespace
 
 void set_share(const std::string& folder) { package_share() = folder; }
 
-std::vector<std::string> shipped_folders(const std::string& in_source,
-                                         const std::string& in_share) {
-  std::vector<std::string> folders;
-  if (const char* share = std::getenv("THINWIRE_SHARE"); share != nullptr && *share != '\0') {
-    folders.push_back((fs::path(share) / in_share).string());
-  }
-  const fs::path program = is_loaded_library() ? std::string() : code_file();
-  if (!program.empty()) {
-    const fs::path share = program.parent_path() / THINWIRE_SHARE_FROM_PROGRAM;
-    folders.push_back((share / in_share).lexically_normal().string());
-  }
-  if (!package_share().empty()) folders.push_back((fs::path(package_share()) / in_share).string());
-  folders.push_back((fs::path(THINWIRE_SOURCE_TREE) / in_source).string());
-  folders.push_back((fs::path(THINWIRE_SHARE) / in_share).string());
-  return folders;
-}
-
 std::vector<std::string> ShippedFiles::names() const {
   std::vector<std::string> found;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(first_of(folders), ignored)) {
+  for (const auto& entry : fs::directory_iterator(folder_of(*this), ignored)) {
     if (entry.path().extension() == extension) found.push_back(entry.path().stem().string());
   }
   std::ranges::sort(found);
@@ -69,11 +69,10 @@ std::string ShippedFiles::file(const std::string& name_or_path) const {
   }
   const std::vector<std::string> known = names();
   if (std::ranges::find(known, name_or_path) == known.end()) {
-    throw InputError(fmt::format("unknown {} '{}'{} (the name of a file ends in {} or has a '/')",
-                                 what, excerpt(name_or_path), did_you_mean(name_or_path, known),
-                                 extension));
+    throw InputError("unknown {} '{}'{} (the name of a file ends in {} or has a '/')", what,
+                     excerpt(name_or_path), did_you_mean(name_or_path, known), extension);
   }
-  return (first_of(folders) / (name_or_path + extension)).string();
+  return (folder_of(*this) / (name_or_path + extension)).string();
 }
 
 }  // namespace thinwire::inline base

@@ -6,25 +6,21 @@
 
 namespace thinwire::inline base {
 
-/// The folders where one kind of shipped file may be, in the order of the search: the folder that
-/// the environment variable THINWIRE_SHARE names, the one beside the running program
-/// (../share/thinwire, so that an installation may be moved), the one that set_share() named, the
-/// source tree, and the configured installation folder. `in_source` is a path relative to the root
-/// of the source tree, `in_share` one to share/thinwire.
-[[nodiscard]] std::vector<std::string> shipped_folders(const std::string& in_source,
-                                                       const std::string& in_share);
-
 /// Sets the share/thinwire folder of the package that a user's program was built with, or that this
 /// code is a library of; empty: none.
 void set_share(const std::string& folder);
 
-/// One kind of shipped file.
+/// One kind of shipped file. Its files are in the first folder that exists of: the one that the
+/// environment variable THINWIRE_SHARE names, the one beside the running program
+/// (../share/thinwire, so that an installation may be moved), the one that set_share() named, the
+/// source tree, and the configured installation folder.
 struct ShippedFiles {
-  std::string what;                  ///< "platform"
-  std::string extension;             ///< ".xml"
-  std::vector<std::string> folders;  ///< shipped_folders(...)
+  const char* what;       ///< "platform"
+  const char* extension;  ///< ".xml"
+  const char* in_source;  ///< path relative to the root of the source tree
+  const char* in_share;   ///< path relative to share/thinwire
 
-  /// The names without extension, sorted, of the first folder that exists.
+  /// The names without extension, sorted.
   [[nodiscard]] std::vector<std::string> names() const;
   /// Returns the path of a file. A text that has a '/' or ends in the extension is a path and is
   /// returned unchanged; any other text is a name. Throws InputError with the nearest name.

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "sim/core/base/json_node.hpp"
-#include "sim/core/base/shipped_files.hpp"
 
 namespace thinwire::workloads {
 
@@ -74,12 +73,6 @@ void take(const std::map<std::string, SourcedPrice>& from, const Works& works, W
   }
 }
 
-ShippedFiles devices() {
-  return {.what = "device",
-          .extension = ".json",
-          .folders = shipped_folders("sim/machine/workloads/devices", "devices")};
-}
-
 }  // namespace
 
 WorkPrices Device::prices(bool staging) const {
@@ -117,9 +110,5 @@ Device read_device(const std::string& path) {
   read_prices(host, kOnHost, false, device.host);
   return device;
 }
-
-std::vector<std::string> shipped_devices() { return devices().names(); }
-
-std::string device_file(const std::string& name_or_path) { return devices().file(name_or_path); }
 
 }  // namespace thinwire::workloads

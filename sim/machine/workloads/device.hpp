@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/base/shipped_files.hpp"
 #include "sim/core/base/units.hpp"
 #include "sim/core/kernel/work_prices.hpp"
 
@@ -42,10 +43,9 @@ struct Device {
 /// Reads and checks. Throws InputError with the file, JSON pointer, value and what would be right.
 [[nodiscard]] Device read_device(const std::string& path);
 
-/// The names of the shipped devices, sorted.
-[[nodiscard]] std::vector<std::string> shipped_devices();
-/// The path of a device: `name_or_path` is a shipped name, or a path that ends in ".json" or has a
-/// '/'. Throws InputError with the nearest name.
-[[nodiscard]] std::string device_file(const std::string& name_or_path);
+inline constexpr ShippedFiles kDevices{.what = "device",
+                                       .extension = ".json",
+                                       .in_source = "sim/machine/workloads/devices",
+                                       .in_share = "devices"};
 
 }  // namespace thinwire::workloads

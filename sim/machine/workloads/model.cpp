@@ -10,7 +10,6 @@
 #include "sim/core/base/checked.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
-#include "sim/core/base/shipped_files.hpp"
 
 namespace thinwire::workloads {
 
@@ -51,12 +50,6 @@ ModelCompute read_compute(const JsonNode& node) {
           .batch = node.at("batch").whole_from(1),
           .time = Seconds(node.at("seconds").number_from(0)),
           .source = node.at("source").text()};
-}
-
-ShippedFiles models() {
-  return {.what = "model",
-          .extension = ".json",
-          .folders = shipped_folders("sim/machine/workloads/models", "models")};
 }
 
 }  // namespace
@@ -143,10 +136,6 @@ Model read_model(const std::string& path) {
   return model;
 }
 
-std::vector<std::string> shipped_models() { return models().names(); }
-
-std::string model_file(const std::string& name_or_path) { return models().file(name_or_path); }
-
 const ModelCompute& compute_on(const Model& model, const std::string& device) {
   const auto found = std::ranges::find(model.compute, device, &ModelCompute::device);
   if (found == model.compute.end()) {
@@ -155,9 +144,8 @@ const ModelCompute& compute_on(const Model& model, const std::string& device) {
       known += (known.empty() ? "" : ", ") + compute.device;
     }
     throw InputError(
-        fmt::format("the model {} has no computing time on '{}', only on {}; add it "
-                    "to a copy of its file",
-                    model.name, device, known));
+        "the model {} has no computing time on '{}', only on {}; add it to a copy of its file",
+        model.name, device, known);
   }
   return *found;
 }

@@ -8,6 +8,7 @@
 
 #include "algorithms/training_step.hpp"
 #include "sim/core/base/default_options.hpp"
+#include "sim/core/base/shipped_files.hpp"
 #include "sim/core/base/units.hpp"
 
 namespace thinwire::workloads {
@@ -63,11 +64,10 @@ struct Model {
 /// divisible, its columns are divided, and of each vector its components, rounded up.
 [[nodiscard]] Model divided(Model model, int tensor);
 
-/// The names of the shipped models, sorted.
-[[nodiscard]] std::vector<std::string> shipped_models();
-/// The path of a model: `name_or_path` is a shipped name, or a path that ends in ".json" or has a
-/// '/'. Throws InputError with the nearest name.
-[[nodiscard]] std::string model_file(const std::string& name_or_path);
+inline constexpr ShippedFiles kModels{.what = "model",
+                                      .extension = ".json",
+                                      .in_source = "sim/machine/workloads/models",
+                                      .in_share = "models"};
 
 /// A sum of activations in the forward pass, `time` seconds of work after its beginning.
 struct ForwardSum {

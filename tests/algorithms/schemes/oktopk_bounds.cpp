@@ -280,7 +280,7 @@ TEST_CASE("SMPI takes as long for a direct gather and for the tight case as the 
     };
     // The platform's ports are those of the α-β machine with α = 2 µs and β = 0.4 ns.
     const test::Doubles smpi =
-        test::on_smpi({.platform = topologies::platform_file("alphabeta"), .ranks = ranks},
+        test::on_smpi({.platform = topologies::kPlatforms.file("alphabeta"), .ranks = ranks},
                       [&](networks::SmpiNetwork& network) { return times(network); });
     networks::AlphaBetaNetwork machine(networks::alpha_beta(Seconds(2e-6), Seconds(0.4e-9)));
     const test::Doubles formula = times(machine);

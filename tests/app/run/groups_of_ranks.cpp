@@ -93,7 +93,7 @@ std::string two_nodes(const test::TemporaryFolder& folder, const std::string& ni
 TEST_CASE("Without congestion an iteration in groups takes what a formula by hand says") {
   const SmallModel model;
   const double gamma =
-      workloads::read_device(workloads::device_file("p100")).prices(false).reduce.element.value();
+      workloads::read_device(workloads::kDevices.file("p100")).prices(false).reduce.element.value();
   for (const char* parallel : {"tp=1,dp=8", "tp=2,dp=4", "tp=4,dp=3", "tp=8,dp=2", "tp=6,dp=1",
                                "tp=3,dp=4", "dp=4,tp=2", "dp=2,tp=8"}) {
     for (const char* network : {"alphabeta", "links"}) {

@@ -35,7 +35,7 @@ std::vector<int> rank_counts() {
 class FewHosts {
  public:
   FewHosts() {
-    std::string xml = read_text(topologies::platform_file("alphabeta"));
+    std::string xml = read_text(topologies::kPlatforms.file("alphabeta"));
     const std::string all = "0-4095";
     xml.replace(xml.find("radical=\"" + all) + 9, all.size(), "0-63");
     path_ = folder_.write("alphabeta.xml", xml);

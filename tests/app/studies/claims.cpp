@@ -83,7 +83,7 @@ TEST_CASE("A prediction that misses at an end of an assumed constant's range say
   const auto runner = [](const Point& point) {
     Row row = invented_row(point);
     const thinwire::workloads::Device device =
-        thinwire::workloads::read_device(thinwire::workloads::device_file(point.workload.device));
+        thinwire::workloads::read_device(thinwire::workloads::kDevices.file(point.workload.device));
     const double seconds =
         point.scheme == "gtopk" ? device.host.at("sort").price.element.value() * 4e7 : 1;
     row.outcome->training->mean = {
@@ -100,7 +100,7 @@ TEST_CASE("A prediction that misses at an end of an assumed constant's range say
   CHECK(plain.simulated == thinwire::test::approx(183e-9 * 4e7));
   CHECK(!plain.range_low);
   const Finding ranged =
-      greatest(thinwire::studies::check_claims_over_ranges({"oktopk.lstm.64"}, {}, runner));
+      greatest(thinwire::studies::check_claims({"oktopk.lstm.64"}, {}, runner, true));
   CHECK(ranged.simulated == plain.simulated);
   CHECK(ranged.verdict == ClaimVerdict::holds);
   CHECK(ranged.range_low == thinwire::test::approx(83e-9 * 4e7));
@@ -201,7 +201,8 @@ TEST_CASE("A wide ResNet's exchange follows two batches, of which the last alone
   const std::vector<Finding> findings =
       thinwire::studies::check_claims({"sparcml.wide_resnets"}, {}, runner);
   REQUIRE(findings.size() == 2);
-  const thinwire::Json resnet50 = thinwire::read_json(thinwire::workloads::model_file("resnet50"));
+  const thinwire::Json resnet50 =
+      thinwire::read_json(thinwire::workloads::kModels.file("resnet50"));
   double input = -4.0 / 220;
   for (const thinwire::Json& compute : resnet50.at("compute")) {
     if (compute.at("device") == "p100") input += compute.at("seconds").get<double>();
@@ -254,7 +255,7 @@ TEST_CASE("A model's computing time on one device changes, and nothing else") {
   thinwire::studies::Trials trials(thinwire::read_json(thinwire::studies::claims_file()),
                                    invented_row);
   CHECK(trials.retimed_model("resnet50", "p100", 1) == "resnet50");
-  const thinwire::Json given = thinwire::read_json(thinwire::workloads::model_file("resnet50"));
+  const thinwire::Json given = thinwire::read_json(thinwire::workloads::kModels.file("resnet50"));
   const thinwire::Json twice = thinwire::read_json(trials.retimed_model("resnet50", "p100", 2));
   CHECK(twice.at("layers") == given.at("layers"));
   for (std::size_t i = 0; i < given.at("compute").size(); ++i) {
@@ -266,7 +267,8 @@ TEST_CASE("A model's computing time on one device changes, and nothing else") {
 }
 
 TEST_CASE("A platform's links of one name get another bandwidth, and nothing else changes") {
-  const std::string xml = thinwire::read_text(thinwire::topologies::platform_file("dragonn_v100"));
+  const std::string xml =
+      thinwire::read_text(thinwire::topologies::kPlatforms.file("dragonn_v100"));
   const std::string slower = thinwire::studies::with_bandwidth(xml, "nic", 8.25e8);
   const auto count = [](const std::string& text, const std::string& what) {
     int found = 0;

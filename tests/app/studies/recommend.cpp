@@ -192,7 +192,7 @@ TEST_CASE("What does not fit into the memory is not advised") {
                  "llama_7b does not fit on h100: 6.738e+09 components"));
   // 270 MB, of which 16 bytes a component leave 34 MB; the residual takes 59.
   const test::TemporaryFolder folder;
-  Json device = read_json(workloads::device_file("h100"));
+  Json device = read_json(workloads::kDevices.file("h100"));
   device["memory"]["bytes"] = 270'000'000;
   write_text(folder.path("h100.json"), device.dump());
   const Json point = {{"ranks", 4},
@@ -315,7 +315,7 @@ TEST_CASE("A recommendation says what it rests on, and what took no part") {
     all += remark.what + ": " + remark.value + "\n";
   }
   const double computing =
-      workloads::compute_on(workloads::read_model(workloads::model_file("vgg16")), "p100")
+      workloads::compute_on(workloads::read_model(workloads::kModels.file("vgg16")), "p100")
           .time.value();
   CHECK(contains(all,
                  fmt::format("computing: {:.4g} s for 16 images per rank: calibrated", computing)));

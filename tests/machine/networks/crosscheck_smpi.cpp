@@ -220,7 +220,7 @@ Result compare(const std::string& platform, const Collective& collective, int ra
   const ChildOutcome child = in_child_process(
       {.subject = platform, .run = [&] {
          networks::SmpiNetwork network(
-             topologies::platform_file(platform),
+             topologies::kPlatforms.file(platform),
              {.more = {collective.setting, "smpi/send-is-detached-thresh:0"}});
          if (std::cmp_less(network.platform().hosts().size(), ranks)) return std::string();
          network.connect(topologies::place(network.platform().hosts(), ranks, "block"));
@@ -249,7 +249,7 @@ int main(int argc, char** argv) {
     }
   }
   if (rank_counts.empty()) rank_counts = {2, 3, 8, 12, 16, 17, 48, 64};
-  if (platforms.empty()) platforms = topologies::shipped_platforms();
+  if (platforms.empty()) platforms = topologies::kPlatforms.names();
   int compared = 0;
   int equal = 0;
   int disagreements = 0;

@@ -168,7 +168,7 @@ TEST_CASE("The loop's exchanges are the ranks' own on platforms") {
     for (const int ranks : {2, 7, 16, 23}) {
       // In a child process, whose checks nobody would see.
       const std::string differing = test::text_on_links(
-          {.platform = topologies::platform_file(platform), .ranks = ranks},
+          {.platform = topologies::kPlatforms.file(platform), .ranks = ranks},
           [&](LinksNetwork& network) { return differing_cases(network, ranks); });
       CHECK(differing.empty());
     }

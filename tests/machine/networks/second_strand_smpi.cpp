@@ -60,7 +60,7 @@ std::string failure(int ranks, const RankProgram& program) {
 
 TEST_CASE(
     "On SMPI a started collective gives its sum and takes the time of the alpha-beta machine") {
-  const std::string platform = topologies::platform_file("alphabeta");
+  const std::string platform = topologies::kPlatforms.file("alphabeta");
   for (const int ranks : {1, 2, 4, 8, 16, 64}) {
     if (test::kSanitized && ranks > 8) continue;  // two threads a rank
     Overlap given{.ranks = ranks, .words = 64'000};
@@ -80,7 +80,7 @@ TEST_CASE(
 }
 
 TEST_CASE("On SMPI started collectives follow one another, and are right where ranks fold in") {
-  const std::string platform = topologies::platform_file("alphabeta");
+  const std::string platform = topologies::kPlatforms.file("alphabeta");
   for (const int ranks : {2, 3, 8, 17}) {
     if (test::kSanitized && ranks > 8) continue;
     CAPTURE(ranks);
@@ -97,7 +97,7 @@ TEST_CASE("On SMPI started collectives follow one another, and are right where r
 TEST_CASE("On SMPI the messages of both strands share the rank's port") {
   // Two ranks: 2 messages of 320,000 words of the allreduce, and one of 160,000 beside the first.
   const Overlap given{.ranks = 2, .words = 640'000, .message = 160'000};
-  const test::Doubles seen = overlapped_on(topologies::platform_file("alphabeta"), given);
+  const test::Doubles seen = overlapped_on(topologies::kPlatforms.file("alphabeta"), given);
   CHECK(seen[0] == 1);
   const double all = 3 * 2e-6 + 800'000 * 4e-10;  // the port is never idle
   CHECK(seen[1] == exactly(all));
@@ -105,24 +105,25 @@ TEST_CASE("On SMPI the messages of both strands share the rank's port") {
 
 TEST_CASE("On SMPI what nobody waits for comes to its end all the same") {
   const Overlap given{.ranks = 4, .words = 6400, .started = 3, .waits = false};
-  const test::Doubles seen = overlapped_on(topologies::platform_file("alphabeta"), given);
+  const test::Doubles seen = overlapped_on(topologies::kPlatforms.file("alphabeta"), given);
   CHECK(seen[1] == exactly(plain_smpi_time(given)));
   CHECK(seen.size() == 5);
 }
 
 TEST_CASE("On SMPI runs that start something follow one another in one simulation") {
   const Overlap given{.ranks = 4, .words = 6400, .started = 2, .compute = 1e-6};
-  const test::Doubles times = on_smpi(
-      {.platform = topologies::platform_file("alphabeta"), .ranks = 4}, [&](SmpiNetwork& network) {
-        test::Doubles makespans;
-        for (int i = 0; i < 5; ++i) {
-          Overlapped overlapped(given);
-          makespans.push_back(overlapped.run(network).makespan().value());
-          makespans.push_back(Overlapped(given).run_plainly(network).makespan().value());
-          if (!overlapped.right()) makespans.push_back(-1);
-        }
-        return makespans;
-      });
+  const test::Doubles times =
+      on_smpi({.platform = topologies::kPlatforms.file("alphabeta"), .ranks = 4},
+              [&](SmpiNetwork& network) {
+                test::Doubles makespans;
+                for (int i = 0; i < 5; ++i) {
+                  Overlapped overlapped(given);
+                  makespans.push_back(overlapped.run(network).makespan().value());
+                  makespans.push_back(Overlapped(given).run_plainly(network).makespan().value());
+                  if (!overlapped.right()) makespans.push_back(-1);
+                }
+                return makespans;
+              });
   REQUIRE(times.size() == 10);
   for (const double time : times) CHECK(time == exactly(plain_smpi_time(given)));
 }
@@ -147,7 +148,8 @@ TEST_CASE("On SMPI messages of what is started match those of what others starte
 TEST_CASE("On SMPI both strands of a rank are booked") {
   const double alone = plain_smpi_time({.ranks = 4, .words = 6400});
   const test::Doubles numbers = on_smpi(
-      {.platform = topologies::platform_file("alphabeta"), .ranks = 4}, [&](SmpiNetwork& network) {
+      {.platform = topologies::kPlatforms.file("alphabeta"), .ranks = 4},
+      [&](SmpiNetwork& network) {
         Overlapped overlapped({.ranks = 4, .words = 6400, .compute = 0.75 * alone});
         const RunReport report = overlapped.run(network);
         test::Doubles all;

@@ -272,7 +272,7 @@ TEST_CASE("With one flow a port on SMPI, messages into one host come one after a
 TEST_CASE("With one flow a port on SMPI, a GPU's NIC serves one as its NVLink does") {
   const auto spread_of = [](int flows) {
     const Doubles times =
-        times_on_smpi({.platform = topologies::platform_file("nvlink_ib"),
+        times_on_smpi({.platform = topologies::kPlatforms.file("nvlink_ib"),
                        .ranks = 16,
                        .settings = {.flows_per_port = flows}},
                       [](Communicator& comm) { return gather_from_afar(comm, 1'000'000); });
@@ -349,7 +349,7 @@ TEST_CASE("What a message cannot use of a port others get on SMPI, and not on al
   AlphaBetaNetwork alphabeta(alpha_beta(Seconds(2e-6), Seconds(4e-10)));
   const Doubles ours = test::finished_of(alphabeta.run(5, program));
   const Doubles theirs =
-      times_on_smpi({.platform = topologies::platform_file("alphabeta"), .ranks = 5}, program);
+      times_on_smpi({.platform = topologies::kPlatforms.file("alphabeta"), .ranks = 5}, program);
   for (const std::size_t rank : {0, 1, 2, 4}) {
     CHECK(ours[rank] == exactly(12e-6));
     CHECK(theirs[rank] == exactly(12e-6));

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 using test::contains;
 using test::error_of;
 
-Json shipped(const std::string& name) { return Json::parse(test::text_of(device_file(name))); }
+Json shipped(const std::string& name) { return Json::parse(test::text_of(kDevices.file(name))); }
 
 /// What reading such a device complains about.
 std::string complaint(const Json& json) {
@@ -31,9 +31,9 @@ std::string complaint(const Json& json) {
 }  // namespace
 
 TEST_CASE("Every shipped device reads, and every figure of it says where it comes from") {
-  for (const std::string& name : shipped_devices()) {
+  for (const std::string& name : kDevices.names()) {
     CAPTURE(name);
-    const Device device = read_device(device_file(name));
+    const Device device = read_device(kDevices.file(name));
     CHECK(device.name == name);
     CHECK(device.gpu.size() == 13);
     CHECK(device.memory.has_value() == (name != "xc50_cpu"));
@@ -51,7 +51,7 @@ TEST_CASE("Every shipped device reads, and every figure of it says where it come
 
 TEST_CASE("The GPUs of the papers get faster by the year") {
   const auto element = [](const char* device, const char* work) {
-    return read_device(device_file(device)).gpu.at(work).price.element;
+    return read_device(kDevices.file(device)).gpu.at(work).price.element;
   };
   for (const char* work :
        {"scan", "topk", "prefix_sum", "sort", "scatter", "reduce", "quantise", "to_host"}) {
@@ -65,7 +65,7 @@ TEST_CASE("The GPUs of the papers get faster by the year") {
 }
 
 TEST_CASE("Copies cost only where messages are sent from the host, and sums are made there then") {
-  const Device device = read_device(device_file("p100"));
+  const Device device = read_device(kDevices.file("p100"));
   const WorkPrices direct = device.prices(false);
   CHECK(direct.to_host.of(1000) == Seconds(0));
   CHECK(direct.to_device.of(1000) == Seconds(0));
@@ -106,7 +106,7 @@ TEST_CASE("A device that is not valid is refused by its JSON pointer") {
   json["format"] = 2;
   CHECK(contains(complaint(json), "/format: 2 is not valid; expected 1"));
   CHECK(contains(complaint(Json::array()), "expected an object"));
-  CHECK(contains(error_of<InputError>([] { static_cast<void>(device_file("v10")); }),
+  CHECK(contains(error_of<InputError>([] { static_cast<void>(kDevices.file("v10")); }),
                  "did you mean 'v100'?"));
 }
 

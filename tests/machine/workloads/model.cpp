@@ -55,14 +55,14 @@ std::string model_complaint(const Json& json) {
 }  // namespace
 
 TEST_CASE("Every shipped model reads, has a shipped profile, and times on shipped devices") {
-  for (const std::string& name : shipped_models()) {
+  for (const std::string& name : kModels.names()) {
     CAPTURE(name);
-    const Model model = read_model(model_file(name));
+    const Model model = read_model(kModels.file(name));
     CHECK(model.name == name);
-    CHECK(traces::read_profile(traces::profile_file(model.profile)).components > 0);
+    CHECK(traces::read_profile(traces::kProfiles.file(model.profile)).components > 0);
     CHECK(!model.compute.empty());
     for (const ModelCompute& compute : model.compute) {
-      CHECK(read_device(device_file(compute.device)).name == compute.device);
+      CHECK(read_device(kDevices.file(compute.device)).name == compute.device);
       CHECK(compute.time > Seconds(0));
       CHECK(compute.source.size() > 6);
     }
@@ -80,22 +80,23 @@ TEST_CASE("The models have as many components as the papers say") {
       {"resnet50", 25'557'032}, {"llama_7b", 6'738'415'616}, {"lstm_wikitext2", 28'949'319}};
   for (const auto& [name, components] : papers) {
     CAPTURE(name);
-    CHECK(read_model(model_file(name)).components == components);
+    CHECK(read_model(kModels.file(name)).components == components);
   }
-  CHECK(read_model(model_file("xml")).tensors().size() == 1);
+  CHECK(read_model(kModels.file("xml")).tensors().size() == 1);
 }
 
 TEST_CASE("A V100 trains at the rate of a public training of ResNet-50") {
   const auto operations = [](const char* name) {
     double sum = 0;
-    for (const ModelLayer& layer : read_model(model_file(name)).layers) sum += layer.forward_flops;
+    for (const ModelLayer& layer : read_model(kModels.file(name)).layers)
+      sum += layer.forward_flops;
     return 3 * sum;
   };
   constexpr double kImagesPerSecond = 363.1;
   const double rate = kImagesPerSecond * operations("resnet50");
   for (const char* name : {"resnet50", "resnet152", "inception_v4", "lstm_wikitext2"}) {
     CAPTURE(name);
-    const Model model = read_model(model_file(name));
+    const Model model = read_model(kModels.file(name));
     const ModelCompute& compute = compute_on(model, "v100");
     CHECK(compute.time.value() ==
           test::approx(static_cast<double>(compute.batch) * operations(name) / rate).epsilon(1e-3));
@@ -103,7 +104,7 @@ TEST_CASE("A V100 trains at the rate of a public training of ResNet-50") {
 }
 
 TEST_CASE("A tied decoder has no matrix of its own, and the embedding is ready last") {
-  const Model model = read_model(model_file("lstm_wikitext2"));
+  const Model model = read_model(kModels.file("lstm_wikitext2"));
   CHECK(model.layers.back().components() == 28'869);
   CHECK(model.layers.front().components() == 28'869 * 650);
   const ComputeTimes times = compute_times(model, "v100");
@@ -144,9 +145,9 @@ TEST_CASE("A model's tensors are matrices if all layers tell their rows") {
   json["layers"][1]["rows"] = {8, 8};
   CHECK(contains(model_complaint(json), "a number for each of 1 tensors"));
   // All shipped models do.
-  for (const std::string& name : shipped_models()) {
+  for (const std::string& name : kModels.names()) {
     CAPTURE(name);
-    const Model model = read_model(model_file(name));
+    const Model model = read_model(kModels.file(name));
     CHECK(model.rows().size() == model.tensors().size());
   }
 }
@@ -172,7 +173,7 @@ TEST_CASE("A model that is not valid is refused by its JSON pointer") {
   CHECK(contains(
       error_of<InputError>([] { static_cast<void>(compute_times(read(small()), "h100")); }),
       "no computing time on 'h100', only on p100"));
-  CHECK(contains(error_of<InputError>([] { static_cast<void>(model_file("brt")); }),
+  CHECK(contains(error_of<InputError>([] { static_cast<void>(kModels.file("brt")); }),
                  "did you mean 'bert'?"));
 }
 

@@ -57,7 +57,7 @@ TEST_CASE("nothing is found on a sound network") {
   CHECK(findings(star().table(), 4).empty());
   CHECK(findings(test::random_network(5, 9, 6, 4, true).table()).size() <= 1);
   for (const char* name : {"gige_star", "exdyna_v100", "dragonn_v100"}) {
-    const PlatformCheck check = check_platform(platform_file(name));
+    const PlatformCheck check = check_platform(kPlatforms.file(name));
     CHECK(check.findings.empty());
     CHECK(check.all_pairs);
     CHECK(check.pairs == check.hosts * (check.hosts - 1));
@@ -151,13 +151,13 @@ TEST_CASE("a missing route is found in every zone of SimGrid, even where SimGrid
 
 TEST_CASE("compact routes are compared on every pair, where no route is missing") {
   const PlatformCheck check =
-      check_platform(platform_file("dragonn_v100"), {.compact_routes = true});
+      check_platform(kPlatforms.file("dragonn_v100"), {.compact_routes = true});
   CHECK(check.findings.empty());
   REQUIRE(check.compact_routes);
   CHECK(check.compact_routes->pairs == 256);
   CHECK(check.compact_routes->rows == 16);
   CHECK(check.compact_routes->bytes > 0);
-  CHECK(!check_platform(platform_file("dragonn_v100")).compact_routes);
+  CHECK(!check_platform(kPlatforms.file("dragonn_v100")).compact_routes);
   const test::TemporaryFolder folder;
   const PlatformCheck missing = check_platform(
       folder.write("p.xml",

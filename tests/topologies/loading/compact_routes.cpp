@@ -166,10 +166,10 @@ std::string pass(const std::string& link) { return fmt::format("<link_ctn id=\"{
 
 TEST_CASE("compact routes are SimGrid's on every pair of the shipped platforms of few hosts" *
           doctest::test_suite("large")) {
-  CHECK(judged(platform_file("nvlink_ib")) == "classes 16x16");
-  CHECK(judged(platform_file("gige_star")) == "classes 1x1");
-  CHECK(judged(platform_file("exdyna_v100")).starts_with("classes"));
-  CHECK(judged(platform_file("dragonn_v100")).starts_with("classes"));
+  CHECK(judged(kPlatforms.file("nvlink_ib")) == "classes 16x16");
+  CHECK(judged(kPlatforms.file("gige_star")) == "classes 1x1");
+  CHECK(judged(kPlatforms.file("exdyna_v100")).starts_with("classes"));
+  CHECK(judged(kPlatforms.file("dragonn_v100")).starts_with("classes"));
 }
 
 TEST_CASE("compact routes are SimGrid's on dragonflies, whose routers are classes") {
@@ -314,7 +314,7 @@ TEST_CASE("equal halves of inner links are held once, on dragonflies and fat tre
 
 TEST_CASE("a site a host, however ranks are placed") {
   const std::string text =
-      on_platform(platform_file("dragonn_v100"), [](const Platform& platform) -> std::string {
+      on_platform(kPlatforms.file("dragonn_v100"), [](const Platform& platform) -> std::string {
         const std::vector<HostIndex> hosts{5, 2, 5, 11, 2, 2};
         const CompactRoutes routes(platform, hosts);
         if (routes.sites() != 3) return "sites";
@@ -356,7 +356,7 @@ TEST_CASE("sites behind one access switch have one switch, whether or not every 
 
 TEST_CASE("two ranks on one router, and on two, and one alone") {
   const std::string text =
-      on_platform(platform_file("aries_daint"), [](const Platform& platform) -> std::string {
+      on_platform(kPlatforms.file("aries_daint"), [](const Platform& platform) -> std::string {
         const auto apart = [&](const std::vector<HostIndex>& hosts) {
           const CompactRoutes routes(platform, hosts);
           const std::string wrong = wrong_with(platform, routes);

@@ -35,8 +35,6 @@ class InSourceFolder {
   }
   InSourceFolder(const InSourceFolder&) = delete;
   InSourceFolder& operator=(const InSourceFolder&) = delete;
-  InSourceFolder(InSourceFolder&&) = delete;
-  InSourceFolder& operator=(InSourceFolder&&) = delete;
   ~InSourceFolder() { std::filesystem::current_path(before_); }
 
  private:
@@ -88,7 +86,7 @@ std::string kind_of(const std::string& link) {
 void check_routes(const std::string& platform_name, const std::vector<Expected>& all) {
   CAPTURE(platform_name);
   const std::string found =
-      on_platform(platform_file(platform_name), [&](const Platform& platform) {
+      on_platform(kPlatforms.file(platform_name), [&](const Platform& platform) {
         std::string text;
         for (const Expected& expected : all) {
           const auto route =
@@ -120,7 +118,7 @@ void check_routes(const std::string& platform_name, const std::vector<Expected>&
 }
 
 std::string gap_and_hosts(const std::string& name) {
-  return on_platform(platform_file(name), [](const Platform& platform) {
+  return on_platform(kPlatforms.file(name), [](const Platform& platform) {
     return fmt::format("{:.12g} {}", platform.message_gap().value(), platform.hosts().size());
   });
 }
@@ -129,11 +127,11 @@ std::string gap_and_hosts(const std::string& name) {
 
 TEST_CASE("every shipped platform is made again, byte for byte, by the command in its comment") {
   const InSourceFolder folder;
-  const std::vector<std::string> names = shipped_platforms();
+  const std::vector<std::string> names = kPlatforms.names();
   CHECK(names.size() >= 10);
   for (const std::string& name : names) {
     CAPTURE(name);
-    const std::string xml = text_of(platform_file(name));
+    const std::string xml = text_of(kPlatforms.file(name));
     CHECK(xml.find("notes=platforms/notes/" + name + ".txt") != std::string::npos);
     CHECK((made_again(xml) == xml));
   }
@@ -154,10 +152,10 @@ TEST_CASE("the commands of the README make the shipped platforms, comments aside
     const std::string name = notes.substr(0, notes.find(".txt"));
     CAPTURE(name);
     CHECK((without_comment(made_again("Made by: " + command + "\n\n")) ==
-           without_comment(text_of(platform_file(name)))));
+           without_comment(text_of(kPlatforms.file(name)))));
     ++made;
   }
-  CHECK(made == shipped_platforms().size());
+  CHECK(made == kPlatforms.names().size());
 }
 
 TEST_CASE("shipped platforms have the hosts and the message gaps that their notes say" *
@@ -205,7 +203,7 @@ TEST_CASE("aries_daint: blade, chassis, group and machine") {
 
 TEST_CASE("aries_daint: the cables of a bundle add up, those between groups are links each") {
   const std::string bandwidths =
-      on_platform(platform_file("aries_daint"), [](const Platform& platform) {
+      on_platform(kPlatforms.file("aries_daint"), [](const Platform& platform) {
         std::map<std::string, double> by_kind;
         for (const PlatformLink& link : platform.links())
           by_kind[kind_of(link.name)] = link.bandwidth;
@@ -239,7 +237,7 @@ TEST_CASE("aries_8192 and the other fat trees: the figures of their families, fu
 
 TEST_CASE("fat_tree_4to1 has four cables up for sixteen down") {
   const std::string ways =
-      on_platform(platform_file("fat_tree_4to1"), [](const Platform& platform) {
+      on_platform(kPlatforms.file("fat_tree_4to1"), [](const Platform& platform) {
         std::set<LinkIndex> up;
         for (HostIndex to = 16; to < 4096; ++to) up.insert(platform.route(0, to).links.at(1));
         return std::to_string(up.size());

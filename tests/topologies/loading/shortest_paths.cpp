@@ -105,7 +105,7 @@ std::string nested(const std::string& routing, int zones, bool bypass = false) {
 
 TEST_CASE("our shortest paths are SimGrid's on every pair of nvlink_ib" *
           doctest::test_suite("large")) {
-  const std::string path = platform_file("nvlink_ib");
+  const std::string path = kPlatforms.file("nvlink_ib");
   check_routes(path);
 }
 

@@ -223,7 +223,7 @@ TEST_CASE("an exchange of two groups, router by router, has two of them on a cab
   for (const auto& [name, groups, routers] :
        {std::tuple{"aries_daint", 14, 96}, std::tuple{"aries_8192", 16, 128}}) {
     CAPTURE(name);
-    const std::string most = on_platform(platform_file(name), [&](const Platform& platform) {
+    const std::string most = on_platform(kPlatforms.file(name), [&](const Platform& platform) {
       int fullest = 0;
       for (int a = 0; a < groups; ++a) {
         for (int b = 0; b < groups; ++b) {
@@ -328,7 +328,7 @@ TEST_CASE("aries_daint: no router holds more blue cables than its 10 optical por
   CHECK(std::ranges::min(cables) == 9);
   // A router that holds a cable is three links from the router at its other end, and no other is.
   const std::string lengths =
-      on_platform(platform_file("aries_daint"), [](const Platform& platform) {
+      on_platform(kPlatforms.file("aries_daint"), [](const Platform& platform) {
         std::map<std::size_t, int> count;
         for (HostIndex from = 0; from < 384; from += 4) {
           for (HostIndex to = 384; to < 768; to += 4)

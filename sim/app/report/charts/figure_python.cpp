@@ -76,15 +76,8 @@ if __name__ == "__main__":
 )py";
 
 std::string style_of(LineLook look) {
-  switch (look) {
-    case LineLook::faint:
-      return ":";
-    case LineLook::dashed:
-      return "--";
-    case LineLook::solid:
-      break;
-  }
-  return "-";
+  constexpr std::array kNames{"-", ":", "--"};
+  return kNames.at(static_cast<std::size_t>(look));
 }
 
 Json axis_json(const Axis& axis) {

@@ -55,7 +55,7 @@ Json drawing_of(const topologies::Platform& platform, const plan::Point& point) 
 }
 
 Json drawing_of(const plan::Point& point) {
-  const std::string path = topologies::platform_file(point.platform);
+  const std::string path = topologies::kPlatforms.file(point.platform);
   std::string text;
   return Json::parse(in_child_process({.subject = path,
                                        .prepare =

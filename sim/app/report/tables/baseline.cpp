@@ -146,21 +146,15 @@ std::vector<Column> baseline_columns(const std::vector<Json>& records) {
     settings.push_back(record.at("settings"));
     steps = steps || !record.at("steps").is_null() || !record.at("baseline_steps").is_null();
   }
-  std::vector<Column> columns{text_column("scheme", "scheme")};
+  std::vector<Column> columns;
+  add_texts(columns, {"scheme"});
   for (const std::string& key : varying_settings(settings)) {
     if (key != "scheme" && key != "ranks") columns.push_back(setting_column(key));
   }
-  columns.push_back(number_column("ranks", "ranks"));
-  columns.push_back(number_column("baseline_time_s", "baseline_time_s"));
-  columns.push_back(number_column("time_s", "time_s"));
-  if (steps) {
-    columns.push_back(number_column("baseline_steps", "baseline_steps"));
-    columns.push_back(number_column("steps", "steps"));
-  }
-  for (const char* key : {"time_ratio", "time_mean_ratio", "words_ratio", "messages_ratio"}) {
-    columns.push_back(number_column(key, key));
-  }
-  columns.push_back(text_column("change", "change"));
+  add_numbers(columns, {"ranks", "baseline_time_s", "time_s"});
+  if (steps) add_numbers(columns, {"baseline_steps", "steps"});
+  add_numbers(columns, {"time_ratio", "time_mean_ratio", "words_ratio", "messages_ratio"});
+  add_texts(columns, {"change"});
   return columns;
 }
 

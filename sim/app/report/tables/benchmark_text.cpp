@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -123,42 +124,18 @@ std::string tables_of(const std::vector<results::Row>& rows, const Heading& head
 
 Collective collective_of(const results::Row& row) { return row.point.scheme->collective_kind; }
 
-[[noreturn]] void refuse_ping_pong(const char* format) {
-  throw InputError(fmt::format(
-      "--format {} prints collectives, and ping_pong is none; take table, csv or jsonl", format));
-}
+/// Of all collectives but ping_pong, in the order of Collective.
+using NamesOfCollectives = std::array<const char*, 4>;
+constexpr NamesOfCollectives kNcclPrograms{"all_reduce_perf", "all_gather_perf",
+                                           "reduce_scatter_perf", "alltoall_perf"};
+constexpr NamesOfCollectives kOsuNames{"Allreduce", "Allgather", "Reduce_scatter",
+                                       "All-to-All Personalized Exchange"};
 
-/// The name of the program of nccl-tests.
-const char* nccl_program(Collective collective) {
-  switch (collective) {
-    case Collective::allgather:
-      return "all_gather_perf";
-    case Collective::reduce_scatter:
-      return "reduce_scatter_perf";
-    case Collective::alltoall:
-      return "alltoall_perf";
-    case Collective::ping_pong:
-      refuse_ping_pong("nccl");
-    case Collective::allreduce:
-      break;
-  }
-  return "all_reduce_perf";
-}
-
-const char* osu_name(Collective collective) {
-  switch (collective) {
-    case Collective::allgather:
-      return "Allgather";
-    case Collective::reduce_scatter:
-      return "Reduce_scatter";
-    case Collective::alltoall:
-      return "All-to-All Personalized Exchange";
-    case Collective::ping_pong:
-      refuse_ping_pong("osu");
-    case Collective::allreduce:
-      break;
-  }
-  return "Allreduce";
+const char* name_in(const NamesOfCollectives& names, const results::Row& row) {
+  const Collective collective = collective_of(row);
+  if (collective != Collective::ping_pong) return names.at(static_cast<std::size_t>(collective));
+  throw InputError(
+      "--format: nccl and osu print collectives, and ping_pong is none; take table, csv or jsonl");
 }
 
 constexpr double kMicrosecond = 1e-6;
@@ -214,8 +191,8 @@ void check_benchmark_point(const plan::Point& point) {
         "csv or jsonl");
   }
   if (!point.network->has_clock) {
-    throw InputError(fmt::format("--format: nccl and osu have times, and the network {} has none",
-                                 point.network->name));
+    throw InputError("--format: nccl and osu have times, and the network {} has none",
+                     point.network->name);
   }
 }
 
@@ -234,7 +211,7 @@ std::string nccl_tests_text(const std::vector<results::Row>& rows) {
         "#{:>11}  {:>12}  {:>8}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6} {:>6}  {:>7}  {:>6}  {:>6} "
         "{:>6}\n"
         "#{:>11}  {:>12}  {:>8}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6} {:>6}  {:>7}  {:>6}  {:>6}\n",
-        nccl_program(collective_of(row)), sizes_text(members), std::max(1, row.point.iterations),
+        name_in(kNcclPrograms, row), sizes_text(members), std::max(1, row.point.iterations),
         version(), name, devices_text(members), "out-of-place", "in-place", "size", "count", "type",
         "redop", "root", "time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw", "#wrong",
         "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)",
@@ -263,7 +240,7 @@ std::string nccl_tests_text(const std::vector<results::Row>& rows) {
         "# Avg bus bandwidth    : {:g} \n"
         "#\n"
         "# Collective test concluded: {}\n",
-        bus, nccl_program(collective_of(row)));
+        bus, name_in(kNcclPrograms, row));
   };
   return tables_of(rows, heading, line, end);
 }
@@ -275,7 +252,7 @@ std::string osu_text(const std::vector<results::Row>& rows) {
         "\n# OSU MPI {} Latency Test v7.4 (simulated by Thinwire {}: {})\n"
         "# Datatype: MPI_FLOAT.\n"
         "# Size       Avg Latency(us)\n",
-        osu_name(collective_of(*members.front())), version(), name);
+        name_in(kOsuNames, *members.front()), version(), name);
   };
   const auto line = [](std::string& text, const results::Row& row) {
     const Collective collective = collective_of(row);

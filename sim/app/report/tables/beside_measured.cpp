@@ -109,13 +109,6 @@ std::vector<Json> measured_curves(const std::vector<results::Row>& rows) {
 }
 
 std::vector<Column> beside_measured_columns() {
-  const auto interval = [](const char* heading, const char* low, const char* high) {
-    return Column{heading, [low, high](const Json& record) {
-                    return record.at(low).is_null()
-                               ? std::string("-")
-                               : interval_text(record.at(low), record.at(high), 4);
-                  }};
-  };
   return {text_column("scheme", "scheme"),
           number_column("P", "ranks"),
           number_column("n", "components"),
@@ -127,8 +120,9 @@ std::vector<Column> beside_measured_columns() {
           text_column("platform", "platform"),
           number_column("simulated_s", "simulated_s"),
           number_column("simulated/measured", "simulated_over_measured"),
-          interval("formula_s", "formula_low_s", "formula_high_s"),
-          interval("formula/measured", "formula_low_over_measured", "formula_high_over_measured")};
+          interval_column("formula_s", "formula_low_s", "formula_high_s", 4),
+          interval_column("formula/measured", "formula_low_over_measured",
+                          "formula_high_over_measured", 4)};
 }
 
 }  // namespace thinwire::report

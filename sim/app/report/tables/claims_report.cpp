@@ -84,9 +84,6 @@ std::vector<Json> claim_records(const std::vector<studies::Finding>& findings) {
 }
 
 std::string claims_text(const std::vector<studies::Finding>& findings) {
-  const auto number = [](const char* key) {
-    return Column{key, [key](const Json& r) { return number_text(r.at(key), 4); }};
-  };
   const Column paper{"paper", [](const Json& r) {
                        const std::string text = number_text(r.at("paper"), 4);
                        if (r.at("kind") == "at least") return "≥ " + text;
@@ -103,21 +100,19 @@ std::string claims_text(const std::vector<studies::Finding>& findings) {
                               text_column("what", "what"),
                               text_column("kind", "kind"),
                               paper,
-                              number("simulated"),
+                              number_column("simulated", "simulated", 4),
                               text_column("unit", "unit"),
-                              number("ratio"),
+                              number_column("ratio", "ratio", 4),
                               text_column("basis", "basis"),
                               text_column("verdict", "verdict"),
-                              number("null"),
+                              number_column("null", "null", 4),
                               null_says,
                               text_column("null model", "null_model")};
   const std::vector<Json> records = claim_records(findings);
   const bool ranges =
       std::ranges::any_of(records, [](const Json& r) { return !r.at("range_low").is_null(); });
   if (ranges) {
-    columns.push_back({"range", [](const Json& r) {
-                         return interval_text(r.at("range_low"), r.at("range_high"), 4);
-                       }});
+    columns.push_back(interval_column("range", "range_low", "range_high", 4));
     columns.push_back(text_column("misses at", "misses_at"));
   }
   columns.push_back(text_column("note", "note"));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,7 +25,14 @@ struct Column {
 /// A left-aligned column of the records' `key`; values other than texts as in number_text.
 [[nodiscard]] Column text_column(std::string heading, std::string key);
 /// A right-aligned column of the records' `key` as in number_text.
-[[nodiscard]] Column number_column(std::string heading, std::string key);
+[[nodiscard]] Column number_column(std::string heading, std::string key, int digits = 6);
+/// A right-aligned column of two keys as in interval_text.
+[[nodiscard]] Column interval_column(std::string heading, std::string low, std::string high,
+                                     int digits = 6);
+/// Adds columns that have their keys as headings.
+void add_texts(std::vector<Column>& columns, std::initializer_list<const char*> keys);
+void add_numbers(std::vector<Column>& columns, std::initializer_list<const char*> keys,
+                 int digits = 6);
 /// The records of this "kind", from a report that has several kinds.
 [[nodiscard]] std::vector<Json> of_kind(const std::vector<Json>& records, std::string_view kind);
 

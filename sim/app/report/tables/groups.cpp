@@ -79,8 +79,8 @@ std::vector<std::string> columns_of(const std::vector<Json>& records) {
 void check_column(const std::string& flag, const std::string& column,
                   const std::vector<std::string>& known) {
   if (std::ranges::find(known, column) != known.end()) return;
-  throw InputError(fmt::format("{}: no column is called '{}'{}", flag, excerpt(column),
-                               did_you_mean(column, known)));
+  throw InputError("{}: no column is called '{}'{}", flag, excerpt(column),
+                   did_you_mean(column, known));
 }
 
 std::string plain_text(const Json& value) {

@@ -56,26 +56,12 @@ std::vector<Json> profile_records(const traces::Profile& profile) {
   };
   add("layers", profile.layers.size());
   add("regions", fmt::format("{:.3g} .. {:.3g}", least, most));
-  const traces::Popularity& p = profile.popularity;
-  add("popularity.rho", p.rho);
-  add("popularity.beta_a", p.beta_a);
-  add("popularity.never", p.never);
-  add("popularity.block", p.block);
-  add("popularity.clustering", p.clustering);
-  add("popularity.bursts", p.bursts);
-  const traces::Magnitudes& m = profile.magnitudes;
-  add("magnitudes.shape", m.shape);
-  add("magnitudes.scale", m.scale);
-  add("magnitudes.below", m.below);
-  add("magnitudes.rms", m.rms);
-  add("magnitudes.mean", m.mean);
-  const traces::ThresholdDrift& t = profile.thresholds;
-  add("thresholds.ranks", t.ranks);
-  add("thresholds.noise", t.noise);
-  add("thresholds.walk", t.walk);
-  add("thresholds.memory", t.memory);
-  add("thresholds.start", t.start);
-  add("thresholds.filling", t.filling);
+  const Json numbers = traces::numbers_of(profile);
+  for (const std::string& entry : traces::profile_entries()) {
+    const std::size_t dot = entry.find('.');
+    if (dot == std::string::npos) continue;
+    add(entry, numbers.at(entry.substr(0, dot)).at(entry.substr(dot + 1)));
+  }
   return records;
 }
 

@@ -32,9 +32,25 @@ Column text_column(std::string heading, std::string key) {
           true};
 }
 
-Column number_column(std::string heading, std::string key) {
+Column number_column(std::string heading, std::string key, int digits) {
   return {std::move(heading),
-          [key = std::move(key)](const Json& r) { return number_text(r.at(key)); }};
+          [key = std::move(key), digits](const Json& r) { return number_text(r.at(key), digits); }};
+}
+
+Column interval_column(std::string heading, std::string low, std::string high, int digits) {
+  return {std::move(heading),
+          [low = std::move(low), high = std::move(high), digits](const Json& r) {
+            return interval_text(r.at(low), r.at(high), digits);
+          }};
+}
+
+void add_texts(std::vector<Column>& columns, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) columns.push_back(text_column(key, key));
+}
+
+void add_numbers(std::vector<Column>& columns, std::initializer_list<const char*> keys,
+                 int digits) {
+  for (const char* key : keys) columns.push_back(number_column(key, key, digits));
 }
 
 std::vector<Json> of_kind(const std::vector<Json>& records, std::string_view kind) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -50,15 +51,8 @@ Lanes lanes_of(std::vector<PortSlice> slices) {
 }
 
 const char* name_of(SliceKind kind) {
-  switch (kind) {
-    case SliceKind::program:
-      return "program";
-    case SliceKind::phase:
-      return "phase";
-    case SliceKind::work:
-      break;
-  }
-  return "work";
+  constexpr std::array kNames{"program", "phase", "work"};
+  return kNames.at(static_cast<std::size_t>(kind));
 }
 
 class Writer {

@@ -158,12 +158,10 @@ std::string trace_text(const std::vector<Json>& records,
       "\n" + to_table(of_kind(records, "drift"),
                       {number_column("lag", "lag"), number_column("sd ln threshold", "deviation"),
                        number_column("mean", "mean"), number_column("pairs", "pairs")});
-  text += "\n" +
-          to_table(layers,
-                   {{"layer", [](const Json& r) { return r.at("name").get<std::string>(); }, true},
-                    number_column("components", "size"),
-                    number_column("density", "layer_density"),
-                    bar_column(layers, "layer_density")});
+  text +=
+      "\n" + to_table(layers, {text_column("layer", "name"), number_column("components", "size"),
+                               number_column("density", "layer_density"),
+                               bar_column(layers, "layer_density")});
   return text;
 }
 

@@ -89,23 +89,19 @@ std::vector<Json> training_records(const std::vector<results::Row>& rows) {
 }
 
 std::vector<Column> training_columns(const std::vector<Json>& records) {
-  const auto text = [](const char* key) {
-    return Column{
-        key,
-        [key](const Json& r) { return r.at(key).is_null() ? "-" : r.at(key).get<std::string>(); },
-        true};
-  };
-  std::vector<Column> columns{text("model"), text("device"), text("scheme"), text("network"),
-                              text("platform")};
+  std::vector<Column> columns;
+  add_texts(columns, {"model", "device", "scheme", "network", "platform"});
   for (const std::string& path : varying_in(records)) columns.push_back(setting_column(path));
   const bool groups =
       std::ranges::any_of(records, [](const Json& r) { return r.contains("tensor_parallel_s"); });
-  for (const char* key :
-       {"ranks", "iteration_s", "computation_s", "sparsification_s", "tensor_parallel_s",
-        "communication_s", "samples_per_s", "hours_per_100k_iterations", "efficiency"}) {
-    if (std::string_view(key) == "tensor_parallel_s" && !groups) continue;
-    columns.push_back({key, [key](const Json& r) { return number_text(r.value(key, Json()), 4); }});
+  add_numbers(columns, {"ranks", "iteration_s", "computation_s", "sparsification_s"}, 4);
+  if (groups) {
+    columns.push_back({"tensor_parallel_s", [](const Json& r) {
+                         return number_text(r.value("tensor_parallel_s", Json()), 4);
+                       }});
   }
+  add_numbers(columns,
+              {"communication_s", "samples_per_s", "hours_per_100k_iterations", "efficiency"}, 4);
   return columns;
 }
 

@@ -119,10 +119,6 @@ Column share_column(const char* heading, const char* key, bool sign = false) {
           }};
 }
 
-Column seconds_column(const char* heading, const char* key) {
-  return {heading, [key](const Json& record) { return number_text(record.at(key), 4); }};
-}
-
 }  // namespace
 
 std::vector<Json> validation_records(const studies::Validation& validation) {
@@ -158,12 +154,13 @@ std::string validation_text(const std::vector<Json>& records) {
         records, [&](const Json& r) { return r.contains(key) && !r.at(key).is_null(); });
     if (any) of_rows.push_back(number_column(key, key));
   }
-  std::ranges::copy(
-      std::vector<Column>{
-          seconds_column("measured_s", "measured_s"), seconds_column("simulated_s", "simulated_s"),
-          share_column("error", "error", true), seconds_column("formula_s", "formula_s"),
-          share_column("error", "formula_error", true), text_column("basis", "basis")},
-      std::back_inserter(of_rows));
+  std::ranges::copy(std::vector<Column>{number_column("measured_s", "measured_s", 4),
+                                        number_column("simulated_s", "simulated_s", 4),
+                                        share_column("error", "error", true),
+                                        number_column("formula_s", "formula_s", 4),
+                                        share_column("error", "formula_error", true),
+                                        text_column("basis", "basis")},
+                    std::back_inserter(of_rows));
   add("Rows", "row", of_rows);
   add("Skipped", "skipped",
       {text_column("machine", "machine"), text_column("collective", "collective"),
@@ -171,9 +168,9 @@ std::string validation_text(const std::vector<Json>& records) {
        number_column("rows", "rows"), text_column("reason", "reason")});
   add("Plain formulas", "formula",
       {text_column("machine", "machine"), text_column("gpu", "gpu"),
-       number_column("fitted to rows", "rows"), seconds_column("alpha_s", "alpha_s"),
-       seconds_column("beta_s_per_word", "beta_s_per_word"),
-       seconds_column("gamma_s_per_word", "gamma_s_per_word")});
+       number_column("fitted to rows", "rows"), number_column("alpha_s", "alpha_s", 4),
+       number_column("beta_s_per_word", "beta_s_per_word", 4),
+       number_column("gamma_s_per_word", "gamma_s_per_word", 4)});
   add("Errors as ratios, and choices among algorithms", "summary",
       {text_column("machine", "machine"), text_column("gpu", "gpu"), text_column("basis", "basis"),
        text_column("collective", "collective"), text_column("predictor", "predictor"),

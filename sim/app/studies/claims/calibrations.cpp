@@ -64,8 +64,8 @@ std::vector<Calibration> calibrations() {
   for (const auto& item : facts.at("calibrations").items()) {
     all.push_back(of_claims_file(item.key(), item.value()));
   }
-  for (const std::string& name : workloads::shipped_models()) {
-    const workloads::Model model = workloads::read_model(workloads::model_file(name));
+  for (const std::string& name : workloads::kModels.names()) {
+    const workloads::Model model = workloads::read_model(workloads::kModels.file(name));
     double forward = 0;
     for (const workloads::ModelLayer& layer : model.layers) forward += layer.forward_flops;
     for (const workloads::ModelCompute& compute : model.compute) {
@@ -82,8 +82,8 @@ std::vector<Calibration> calibrations() {
                                        "TFLOP/s", "the peak")});
     }
   }
-  for (const std::string& name : workloads::shipped_devices()) {
-    const workloads::Device device = workloads::read_device(workloads::device_file(name));
+  for (const std::string& name : workloads::kDevices.names()) {
+    const workloads::Device device = workloads::read_device(workloads::kDevices.file(name));
     for (const auto* const prices : {&device.gpu, &device.host}) {
       for (const auto& [work, sourced] : *prices) {
         const std::string claim = claim_in(sourced.source);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -110,41 +111,18 @@ bool Finding::at_border() const {
 }
 
 std::string name_of(Basis basis) {
-  switch (basis) {
-    case Basis::formula:
-      return "formula";
-    case Basis::calibrated:
-      return "calibrated";
-    case Basis::predicted:
-      break;
-  }
-  return "predicted";
+  constexpr std::array kNames{"formula", "calibrated", "predicted"};
+  return kNames.at(static_cast<std::size_t>(basis));
 }
 
 std::string name_of(FindingKind kind) {
-  switch (kind) {
-    case FindingKind::at_most:
-      return "at most";
-    case FindingKind::at_least:
-      return "at least";
-    case FindingKind::order:
-      return "order";
-    case FindingKind::number:
-      break;
-  }
-  return "number";
+  constexpr std::array kNames{"number", "at most", "at least", "order"};
+  return kNames.at(static_cast<std::size_t>(kind));
 }
 
 std::string name_of(ClaimVerdict verdict) {
-  switch (verdict) {
-    case ClaimVerdict::holds:
-      return "holds";
-    case ClaimVerdict::misses:
-      return "misses";
-    case ClaimVerdict::not_simulated:
-      break;
-  }
-  return "not simulated";
+  constexpr std::array kNames{"holds", "misses", "not simulated"};
+  return kNames.at(static_cast<std::size_t>(verdict));
 }
 
 ClaimCounts count(const std::vector<Finding>& findings, FindingKind kind, Basis basis) {
@@ -188,10 +166,11 @@ results::Row run_claims_point(const plan::Point& point) {
 }
 
 std::string claims_file() {
-  return ShippedFiles{.what = "collection of claims",
-                      .extension = ".json",
-                      .folders = shipped_folders("sim/app/studies/claims", "claims")}
-      .file("claims");
+  constexpr ShippedFiles kClaims{.what = "collection of claims",
+                                 .extension = ".json",
+                                 .in_source = "sim/app/studies/claims",
+                                 .in_share = "claims"};
+  return kClaims.file("claims");
 }
 
 std::vector<std::string> claim_ids() {
@@ -202,11 +181,9 @@ std::vector<std::string> claim_ids(const std::vector<std::string>& wanted) {
   return ids_of(claim_ids(), wanted);
 }
 
-namespace {
-
-std::vector<Finding> check_all(const std::vector<std::string>& wanted,
-                               const std::function<void(const std::string&)>& progress,
-                               const PointRunner& runner, bool ranges) {
+std::vector<Finding> check_claims(const std::vector<std::string>& wanted,
+                                  const std::function<void(const std::string&)>& progress,
+                                  const PointRunner& runner, bool ranges) {
   Trials trials(read_json(claims_file()), runner);
   const std::vector<std::string> ids = ids_of(trials.ids(), wanted);
   const ClaimChecks checks = all_checks();
@@ -240,20 +217,6 @@ std::vector<Finding> check_all(const std::vector<std::string>& wanted,
   return findings;
 }
 
-}  // namespace
-
-std::vector<Finding> check_claims(const std::vector<std::string>& wanted,
-                                  const std::function<void(const std::string&)>& progress,
-                                  const PointRunner& runner) {
-  return check_all(wanted, progress, runner, false);
-}
-
-std::vector<Finding> check_claims_over_ranges(
-    const std::vector<std::string>& wanted, const std::function<void(const std::string&)>& progress,
-    const PointRunner& runner) {
-  return check_all(wanted, progress, runner, true);
-}
-
 double Trials::calibrated(const std::string& name) const {
   return facts_.at("calibrations").at(name).at("value").get<double>();
 }
@@ -272,7 +235,7 @@ WorkPrices Trials::prices(const std::string& device, bool staging) const {
   for (const auto& fact : facts_.at("assumed").items()) {
     if (fact.value().value("device", "") == device) used_.insert(fact.key());
   }
-  const std::string file = is_repriced(device) ? device_->path() : workloads::device_file(device);
+  const std::string file = is_repriced(device) ? device_->path() : workloads::kDevices.file(device);
   return workloads::read_device(file).prices(staging);
 }
 
@@ -280,7 +243,7 @@ void Trials::assume(Assumption assumption) {
   const Json& fact = facts_.at("assumed").at(assumption.name);
   if (fact.contains("device")) {
     const std::string device = fact.at("device").get<std::string>();
-    Json copy = read_json(workloads::device_file(device));
+    Json copy = read_json(workloads::kDevices.file(device));
     copy.at(Json::json_pointer(fact.at("price").get<std::string>())) = assumption.value;
     device_ = std::make_shared<TemporaryFile>(copy.dump());
   }
@@ -350,7 +313,7 @@ std::string Trials::calibrated_platform(const std::string& platform, const std::
   const std::string name = fmt::format("{}.{}_bytes_per_s", platform, link);
   std::shared_ptr<TemporaryFile>& copy = platforms_[name];
   if (!copy) {
-    const std::string xml = read_text(topologies::platform_file(platform));
+    const std::string xml = read_text(topologies::kPlatforms.file(platform));
     copy = std::make_shared<TemporaryFile>(with_bandwidth(xml, link, calibrated(name)), ".xml");
   }
   return copy->path();
@@ -359,7 +322,7 @@ std::string Trials::calibrated_platform(const std::string& platform, const std::
 std::string Trials::retimed_model(const std::string& model, const std::string& device,
                                   double factor) {
   if (factor == 1) return model;
-  Json copy = read_json(workloads::model_file(model));
+  Json copy = read_json(workloads::kModels.file(model));
   for (Json& compute : copy.at("compute")) {
     if (compute.at("device") != device) continue;
     compute.at("seconds") = factor * compute.at("seconds").get<double>();
@@ -410,35 +373,10 @@ Finding& ClaimPage::add(const std::string& what, FindingKind kind, Basis basis) 
   return finding;
 }
 
-Finding& ClaimPage::number(const std::string& what, const std::string& pointer, double simulated,
-                           Basis basis, const std::string& note) {
-  return stated(what, paper(pointer), simulated, basis, note);
-}
-
-Finding& ClaimPage::stated(const std::string& what, double paper, double simulated, Basis basis,
-                           const std::string& note) {
-  Finding& finding = add(what, FindingKind::number, basis);
-  finding.paper = paper;
-  finding.simulated = simulated;
-  finding.note = note;
-  finding.verdict = meets(finding, simulated) ? ClaimVerdict::holds : ClaimVerdict::misses;
-  return finding;
-}
-
-Finding& ClaimPage::at_most(const std::string& what, const std::string& pointer, double simulated,
-                            Basis basis, const std::string& note) {
-  return bound(FindingKind::at_most, what, pointer, simulated, basis, note);
-}
-
-Finding& ClaimPage::at_least(const std::string& what, const std::string& pointer, double simulated,
-                             Basis basis, const std::string& note) {
-  return bound(FindingKind::at_least, what, pointer, simulated, basis, note);
-}
-
-Finding& ClaimPage::bound(FindingKind kind, const std::string& what, const std::string& pointer,
-                          double simulated, Basis basis, const std::string& note) {
+Finding& ClaimPage::judged(FindingKind kind, const std::string& what, double paper,
+                           double simulated, Basis basis, const std::string& note) {
   Finding& finding = add(what, kind, basis);
-  finding.paper = paper(pointer);
+  finding.paper = paper;
   finding.simulated = simulated;
   finding.note = note;
   finding.verdict = meets(finding, simulated) ? ClaimVerdict::holds : ClaimVerdict::misses;

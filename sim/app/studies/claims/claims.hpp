@@ -115,17 +115,11 @@ using PointRunner = std::function<results::Row(const plan::Point& point)>;
 
 /// Simulates the claims whose id begins with one of `wanted` (all if it is empty). Calls `progress`
 /// with each id before it begins. Throws InputError if no id matches, and SimulationError if a run
-/// fails.
+/// fails. With `ranges` each finding has its range over the ranges of the assumed constants, for
+/// which calibrated parameters stay as they are.
 [[nodiscard]] std::vector<Finding> check_claims(
     const std::vector<std::string>& wanted,
     const std::function<void(const std::string& id)>& progress = {},
-    const PointRunner& runner = run_claims_point);
-
-/// The same with the range of each finding over the ranges of the assumed constants. Calibrated
-/// parameters stay as they are.
-[[nodiscard]] std::vector<Finding> check_claims_over_ranges(
-    const std::vector<std::string>& wanted,
-    const std::function<void(const std::string& id)>& progress = {},
-    const PointRunner& runner = run_claims_point);
+    const PointRunner& runner = run_claims_point, bool ranges = false);
 
 }  // namespace thinwire::studies

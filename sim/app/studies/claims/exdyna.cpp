@@ -53,7 +53,7 @@ double slowdown(Trials& trials, const std::string& model, const std::string& sch
 
 /// The slowdown by selecting alone: nothing but the computing time and the price of a top-k.
 double selection_over_computing(const Trials& trials, const std::string& name) {
-  const workloads::Model model = workloads::read_model(workloads::model_file(name));
+  const workloads::Model model = workloads::read_model(workloads::kModels.file(name));
   const WorkPrices prices = trials.prices("v100");
   const double computing = workloads::compute_on(model, "v100").time.value();
   return 1 + prices.topk.of(model.components).value() / computing;

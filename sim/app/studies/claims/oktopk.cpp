@@ -189,7 +189,7 @@ double iterations_of(Trials& trials, const std::string& epochs, int ranks) {
 double tests(Trials& trials, const std::string& model, const std::string& epochs) {
   double forward = 0;
   for (const workloads::ModelLayer& layer :
-       workloads::read_model(workloads::model_file(model)).layers) {
+       workloads::read_model(workloads::kModels.file(model)).layers) {
     forward += layer.forward_flops;
   }
   const double samples = trials.assumed(epochs, "tests") * trials.assumed(epochs, "test_samples");
@@ -273,7 +273,7 @@ struct Selected {
 };
 
 Selected selection(const std::string& profile, const std::string& sparsifier) {
-  const traces::Profile read = traces::read_profile(traces::profile_file(profile));
+  const traces::Profile read = traces::read_profile(traces::kProfiles.file(profile));
   const SelectionSeries series =
       selection_over(read, SparsifierChoice::parse(sparsifier), 16, 1000, 1);
   const auto start_up = std::lround(1 / read.density);

@@ -57,7 +57,7 @@ Shapes resnet18() {
 }
 
 Shapes lstm_of_650() {
-  const workloads::Model model = workloads::read_model(workloads::model_file("lstm_wikitext2"));
+  const workloads::Model model = workloads::read_model(workloads::kModels.file("lstm_wikitext2"));
   return {.tensors = model.tensors(), .rows = model.rows()};
 }
 

@@ -454,7 +454,7 @@ void resnet50(Trials& trials, ClaimPage& page) {
 double dense_formula(Trials& trials, const std::string& model) {
   constexpr double kRanks = 64;
   const auto n =
-      static_cast<double>(workloads::read_model(workloads::model_file(model)).components);
+      static_cast<double>(workloads::read_model(workloads::kModels.file(model)).components);
   const WorkPrices prices = trials.prices("p100", true);
   const plan::Machine machine = machine_of(trials, "Piz Daint");
   return 2 * std::log2(kRanks) * machine.alpha.value() +
@@ -467,7 +467,7 @@ double dense_formula(Trials& trials, const std::string& model) {
 /// iteration of ResNet-50 takes beyond a public training of it, for as many images (the wide networks
 /// train on the same images with the same framework).
 double input_seconds(const Trials& trials, double images) {
-  const workloads::Model model = workloads::read_model(workloads::model_file("resnet50"));
+  const workloads::Model model = workloads::read_model(workloads::kModels.file("resnet50"));
   const workloads::ModelCompute& iteration = workloads::compute_on(model, "p100");
   const double each = iteration.time.value() / static_cast<double>(iteration.batch);
   return images * (each - 1 / trials.assumed("p100.resnet50_images_per_s"));

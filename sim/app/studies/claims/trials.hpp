@@ -23,8 +23,6 @@ class TemporaryFile {
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
-  TemporaryFile(TemporaryFile&&) = delete;
-  TemporaryFile& operator=(TemporaryFile&&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -109,22 +107,30 @@ class ClaimPage {
   /// The paper's number at a JSON pointer of the claim ("/value").
   [[nodiscard]] double paper(const std::string& pointer) const;
   Finding& number(const std::string& what, const std::string& pointer, double simulated,
-                  Basis basis = Basis::predicted, const std::string& note = {});
+                  Basis basis = Basis::predicted, const std::string& note = {}) {
+    return judged(FindingKind::number, what, paper(pointer), simulated, basis, note);
+  }
   Finding& at_most(const std::string& what, const std::string& pointer, double simulated,
-                   Basis basis = Basis::predicted, const std::string& note = {});
+                   Basis basis = Basis::predicted, const std::string& note = {}) {
+    return judged(FindingKind::at_most, what, paper(pointer), simulated, basis, note);
+  }
   Finding& at_least(const std::string& what, const std::string& pointer, double simulated,
-                    Basis basis = Basis::predicted, const std::string& note = {});
+                    Basis basis = Basis::predicted, const std::string& note = {}) {
+    return judged(FindingKind::at_least, what, paper(pointer), simulated, basis, note);
+  }
   /// Adds a number that the claim's text states.
   Finding& stated(const std::string& what, double paper, double simulated,
-                  Basis basis = Basis::predicted, const std::string& note = {});
+                  Basis basis = Basis::predicted, const std::string& note = {}) {
+    return judged(FindingKind::number, what, paper, simulated, basis, note);
+  }
   Finding& order(const std::string& what, bool holds, const std::string& note,
                  Basis basis = Basis::predicted);
   void not_simulated(const std::string& what, const std::string& why);
 
  private:
   Finding& add(const std::string& what, FindingKind kind, Basis basis);
-  Finding& bound(FindingKind kind, const std::string& what, const std::string& pointer,
-                 double simulated, Basis basis, const std::string& note);
+  Finding& judged(FindingKind kind, const std::string& what, double paper, double simulated,
+                  Basis basis, const std::string& note);
 
   const Json& claim_;
   std::vector<Finding>& findings_;

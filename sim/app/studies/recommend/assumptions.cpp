@@ -60,9 +60,10 @@ std::string precision_text(const GradientSpace& space) {
 std::vector<Remark> assumptions_of(const RecommendSettings& settings, const Candidate& any) {
   const plan::Point& point = any.row.point;
   const plan::Machine& machine = any.row.outcome->machine;
-  const workloads::Model model = workloads::read_model(workloads::model_file(point.workload.model));
+  const workloads::Model model =
+      workloads::read_model(workloads::kModels.file(point.workload.model));
   const workloads::Device device =
-      workloads::read_device(workloads::device_file(point.workload.device));
+      workloads::read_device(workloads::kDevices.file(point.workload.device));
   const workloads::ModelCompute& compute = workloads::compute_on(model, device.name);
   const std::int64_t batch = point.workload.batch > 0 ? point.workload.batch : compute.batch;
   std::vector<Remark> all;

@@ -48,21 +48,9 @@ double sum_density_of(const results::Row& row) {
 }  // namespace
 
 std::string name_of(Dominant dominant) {
-  switch (dominant) {
-    case Dominant::computation:
-      return "computation";
-    case Dominant::sparsification:
-      return "sparsification";
-    case Dominant::tensor_parallel:
-      return "tensor_parallel";
-    case Dominant::latency:
-      return "latency";
-    case Dominant::bandwidth:
-      return "bandwidth";
-    case Dominant::waiting:
-      break;
-  }
-  return "waiting";
+  constexpr std::array kNames{"computation", "sparsification", "tensor_parallel",
+                              "latency",     "bandwidth",      "waiting"};
+  return kNames.at(static_cast<std::size_t>(dominant));
 }
 
 bool Candidate::is_advisable() const {

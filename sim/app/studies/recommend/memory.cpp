@@ -25,7 +25,7 @@ double memory_of(const results::Row& row) {
 }
 
 std::optional<double> memory_of_device(const plan::Point& point) {
-  const auto device = workloads::read_device(workloads::device_file(point.workload.device));
+  const auto device = workloads::read_device(workloads::kDevices.file(point.workload.device));
   if (!device.memory) return std::nullopt;
   return static_cast<double>(device.memory->bytes.value());
 }
@@ -35,13 +35,13 @@ void check_memory(const RecommendSettings& settings, const plan::Point& point) {
   const auto n = static_cast<double>(point.space.components);
   const double state = settings.state_bytes * n;
   if (!memory || state <= *memory) return;
-  throw InputError(fmt::format(
+  throw InputError(
       "{} does not fit on {}: {:.4g} components with {:.3g} bytes of weights, gradient and "
       "optimizer each are {}, of {}. Ranks that divide them hold less: give --state-bytes, 4 with "
       "BF16 weights and gradients if optimizer and FP32 weights are divided among all ranks (ZeRO "
       "stage 1)",
       point.workload.model, point.workload.device, n, settings.state_bytes, gigabytes(state),
-      gigabytes(*memory)));
+      gigabytes(*memory));
 }
 
 std::string gigabytes(double bytes) { return fmt::format("{:.3g} GB", bytes / 1e9); }

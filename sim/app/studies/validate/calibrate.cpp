@@ -46,15 +46,14 @@ class Fitter {
   [[nodiscard]] double start_of(const std::string& path) const {
     const plan::Setting& setting = plan::setting_at(path);
     if (setting.kind != plan::SettingKind::number) {
-      throw InputError(fmt::format("--fit {}: only numbers can be fitted", path));
+      throw InputError("--fit {}: only numbers can be fitted", path);
     }
     const Json::json_pointer at = json_pointer_of(path);
     const double value =
         machine_.settings.contains(at) ? machine_.settings.at(at).get<double>() : 0;
     if (value > 0) return value;
-    throw InputError(
-        fmt::format("--fit {}: {} needs a value above 0 there, from which the fit starts", path,
-                    machine_.path));
+    throw InputError("--fit {}: {} needs a value above 0 there, from which the fit starts", path,
+                     machine_.path);
   }
 
   MachineDescription& machine() { return machine_; }
@@ -79,14 +78,13 @@ class Fitter {
     }
     if (machine_.calibrated_on.empty()) {
       throw InputError(
-          fmt::format("{}: /calibrated_on: is missing; name the rows to fit to, as in [{{\"run\": "
-                      "\"1\"}}], and "
-                      "give texts of benchmarks their run, as in --measured FILE,run=1",
-                      machine_.path));
+          "{}: /calibrated_on: is missing; name the rows to fit to, as in [{{\"run\": \"1\"}}], "
+          "and give texts of benchmarks their run, as in --measured FILE,run=1",
+          machine_.path);
     }
     if (plans.empty() || plans.front().rows.empty()) {
-      throw InputError(fmt::format("{}: /calibrated_on: no row of a known algorithm agrees with it",
-                                   machine_.path));
+      throw InputError("{}: /calibrated_on: no row of a known algorithm agrees with it",
+                       machine_.path);
     }
     const std::vector<results::Row> results = run_(all);
     auto next = results.begin();
@@ -101,8 +99,8 @@ class Fitter {
       }
       residuals.push_back(std::move(logs_of_rows));
       if (residuals.back().size() != residuals.front().size()) {
-        throw InputError(fmt::format("{}: a point cannot be simulated with the tried settings: {}",
-                                     machine_.path, plan.skipped.back().why));
+        throw InputError("{}: a point cannot be simulated with the tried settings: {}",
+                         machine_.path, plan.skipped.back().why);
       }
     }
     simulated_ = residuals.front().size();
@@ -125,7 +123,7 @@ MachineFit calibrate(const std::vector<MeasuredRow>& rows, const MachineDescript
                      const RunPoints& run) {
   for (auto path = paths.begin(); path != paths.end(); ++path) {
     if (std::find(paths.begin(), path, *path) == path) continue;
-    throw InputError(fmt::format("--fit {}: is given twice", *path));
+    throw InputError("--fit {}: is given twice", *path);
   }
   Fitter fitter(rows, machine, placements, run);
   std::vector<std::string> fitted = paths;
@@ -141,11 +139,11 @@ MachineFit calibrate(const std::vector<MeasuredRow>& rows, const MachineDescript
         reached +=
             fmt::format("{}{} = {:.3g}", i > 0 ? ", " : "", fitted[i], std::exp(found.point[i]));
       }
-      throw SimulationError(fmt::format(
+      throw SimulationError(
           "{}: the fit has not converged in {} steps; it came to {}, where the rms of "
           "log(simulated/measured) is {:.3f}. Set values that are nearer to the machine's, or fit "
           "fewer settings",
-          machine.path, found.steps, reached, found.rms));
+          machine.path, found.steps, reached, found.rms);
     }
     const auto worst = std::ranges::max_element(found.deviations);
     if (worst == found.deviations.end() || *worst <= kMostDeviation) break;

@@ -8,17 +8,10 @@
 #include "sim/app/plan/config.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
-#include "sim/core/base/shipped_files.hpp"
 
 namespace thinwire::studies {
 
 namespace {
-
-ShippedFiles shipped_descriptions() {
-  return {.what = "machine",
-          .extension = ".json",
-          .folders = shipped_folders("platforms/machines", "platforms/machines")};
-}
 
 /// The settings that a description may have: not those that follow from a measured row.
 plan::Settings settings_of_machines() {
@@ -112,12 +105,6 @@ MachineDescription read_machine(const std::string& path) {
     }
   }
   return machine;
-}
-
-std::vector<std::string> shipped_machines() { return shipped_descriptions().names(); }
-
-std::string machine_file(const std::string& name_or_path) {
-  return shipped_descriptions().file(name_or_path);
 }
 
 }  // namespace thinwire::studies

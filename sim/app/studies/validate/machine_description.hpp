@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/app/studies/validate/measured.hpp"
+#include "sim/core/base/shipped_files.hpp"
 
 namespace thinwire::studies {
 
@@ -52,10 +53,9 @@ struct MachineDescription {
 /// settings of a machine: they follow from the rows.
 [[nodiscard]] MachineDescription read_machine(const std::string& path);
 
-/// The names of the descriptions that come with Thinwire, sorted.
-[[nodiscard]] std::vector<std::string> shipped_machines();
-/// The file of a shipped description, by its name; a path is returned unchanged. Throws InputError
-/// with the nearest name.
-[[nodiscard]] std::string machine_file(const std::string& name_or_path);
+inline constexpr ShippedFiles kMachines{.what = "machine",
+                                        .extension = ".json",
+                                        .in_source = "platforms/machines",
+                                        .in_share = "platforms/machines"};
 
 }  // namespace thinwire::studies

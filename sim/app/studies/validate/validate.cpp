@@ -39,7 +39,7 @@ class Placements {
   explicit Placements(std::string folder) : folder_(std::move(folder)) {
     std::error_code ignored;
     if (folder_.empty() || std::filesystem::is_directory(folder_, ignored)) return;
-    throw InputError(fmt::format("--placement {}: is no folder", folder_));
+    throw InputError("--placement {}: is no folder", folder_);
   }
 
   /// Nothing where the folder has no file for the run.
@@ -67,7 +67,7 @@ class Placements {
       }
       nodes.insert(table.text(i, "node"));
     }
-    if (ranks.empty()) throw InputError(fmt::format("{}: names no rank", path));
+    if (ranks.empty()) throw InputError("{}: names no rank", path);
     return {.path = path,
             .end = table.place(table.rows() - 1),
             .ranks = static_cast<int>(table.rows()),
@@ -88,9 +88,8 @@ class Planner {
     for (const MachineDescription& machine : result_.machines) {
       for (const MachineDescription& other : result_.machines) {
         if (&machine == &other || machine.name != other.name || machine.gpu != other.gpu) continue;
-        throw InputError(fmt::format("{} and {}: both describe {}{}; give one of them",
-                                     machine.path, other.path, machine.name,
-                                     machine.gpu ? " with gpu" : ""));
+        throw InputError("{} and {}: both describe {}{}; give one of them", machine.path,
+                         other.path, machine.name, machine.gpu ? " with gpu" : "");
       }
     }
   }
@@ -184,20 +183,20 @@ class Planner {
     const bool agrees =
         !placement || placement->ranks == ranks || (row.of_first_ranks && placement->ranks > ranks);
     if (!agrees) {
-      throw InputError(fmt::format(
+      throw InputError(
           "{}: ends a list of {} ranks, and {} was measured with {}; mend one of them, or give the "
           "row another run",
-          placement->end, placement->ranks, row.place, ranks));
+          placement->end, placement->ranks, row.place, ranks);
     }
     if (placement && !row.point && !row.of_first_ranks && placement->nodes != row.nodes) {
-      throw InputError(fmt::format(
-          "{}: ends a list of {} nodes, and {} was measured on {}; mend one of them, or "
-          "give the row another run",
-          placement->end, placement->nodes, row.place, row.nodes));
+      throw InputError(
+          "{}: ends a list of {} nodes, and {} was measured on {}; mend one of them, or give the "
+          "row another run",
+          placement->end, placement->nodes, row.place, row.nodes);
     }
     if (ranks > plan::setting_at("ranks").most) {
-      throw InputError(fmt::format("{}: {} nodes x {} tasks are too many ranks", row.place,
-                                   row.nodes, row.tasks_per_node));
+      throw InputError("{}: {} nodes x {} tasks are too many ranks", row.place, row.nodes,
+                       row.tasks_per_node);
     }
     return static_cast<int>(ranks);
   }
@@ -224,8 +223,7 @@ class Planner {
     if (!given.contains("iterations")) given["iterations"] = 1;
     plan::Point point = plan::point_from(given, fmt::format("{}, for {}", machine.path, row.place));
     if (!point.network->has_clock) {
-      throw InputError(
-          fmt::format("{}: /settings/network: {} has no clock", machine.path, point.network->name));
+      throw InputError("{}: /settings/network: {} has no clock", machine.path, point.network->name);
     }
     if (!point.platform.empty()) {
       if (placement) {
@@ -302,7 +300,7 @@ void check_places(const Validation& validation) {
   std::map<std::string, std::map<std::string, int>> placements;  // by platform; their most ranks
   for (const plan::Point& point : validation.sweep.points) {
     if (point.platform.empty()) continue;
-    int& ranks = placements[topologies::platform_file(point.platform)][point.placement];
+    int& ranks = placements[topologies::kPlatforms.file(point.platform)][point.placement];
     ranks = std::max(ranks, point.ranks);
   }
   for (const auto& [path, of_platform] : placements) {

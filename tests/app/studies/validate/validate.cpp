@@ -393,9 +393,9 @@ TEST_CASE("The shipped descriptions are of machines that were measured") {
   const auto measured = thinwire::studies::read_measured(
       {.path = std::string(THINWIRE_SOURCE_DIR) + "/results/measured/data/collectives.csv"});
   CHECK(measured.size() == 760);
-  for (const std::string& name : thinwire::studies::shipped_machines()) {
+  for (const std::string& name : thinwire::studies::kMachines.names()) {
     CAPTURE(name);
-    const MachineDescription machine = read_machine(thinwire::studies::machine_file(name));
+    const MachineDescription machine = read_machine(thinwire::studies::kMachines.file(name));
     std::size_t calibrated = 0;
     for (const MeasuredRow& row : measured) {
       calibrated += row.machine == machine.name && machine.calibrated(row) ? 1 : 0;

@@ -132,15 +132,15 @@ Both both_of(const std::string& platform, int ranks, const RankProgram& program)
 
 TEST_CASE(
     "On a star without latency every scheme takes the alpha-beta machine's times, few ranks") {
-  check_equal_on(topologies::platform_file("alphabeta"), {1, 2, 3, 7});
+  check_equal_on(topologies::kPlatforms.file("alphabeta"), {1, 2, 3, 7});
 }
 
 TEST_CASE("On a star without latency every scheme takes the alpha-beta machine's times, 12 to 17") {
-  check_equal_on(topologies::platform_file("alphabeta"), {12, 16, 17});
+  check_equal_on(topologies::kPlatforms.file("alphabeta"), {12, 16, 17});
 }
 
 TEST_CASE("On a star without latency every scheme takes the alpha-beta machine's times, 64 ranks") {
-  check_equal_on(topologies::platform_file("alphabeta"), {64});
+  check_equal_on(topologies::kPlatforms.file("alphabeta"), {64});
 }
 
 TEST_CASE("On a star with latency every scheme takes the LogGP machine's times") {
@@ -155,7 +155,7 @@ TEST_CASE("On a star without a gap per message every scheme takes the LogGP mach
 }
 
 TEST_CASE("Messages that queue at ports of a star take the alpha-beta machine's times") {
-  const std::string platform = topologies::platform_file("alphabeta");
+  const std::string platform = topologies::kPlatforms.file("alphabeta");
   for (const int ranks : {2, 3, 8, 17}) {
     CAPTURE(ranks);
     for (const int window : {1, 4, 16}) {
@@ -179,7 +179,7 @@ TEST_CASE("What a rank starts beside its program shares its ports as in the alph
         const test::Overlap given{
             .ranks = ranks, .words = 640, .started = started, .compute = 1e-6, .message = message};
         const Doubles numbers = test::on_links(
-            {.platform = topologies::platform_file("alphabeta"), .ranks = ranks},
+            {.platform = topologies::kPlatforms.file("alphabeta"), .ranks = ranks},
             [&](LinksNetwork& network) {
               AlphaBetaNetwork machine = machine_of(network.platform());
               test::Overlapped here(given);

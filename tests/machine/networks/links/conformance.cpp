@@ -132,7 +132,7 @@ void check_family(const std::string& name, const std::map<std::string, std::stri
 TEST_CASE("Every scheme on links gives what a serial program gives, on the shipped platforms") {
   for (const char* platform : {"aries_daint", "fat_tree", "nvlink_ib", "gige_star"}) {
     CAPTURE(std::string(platform));
-    const Verdict verdict = verdict_on(topologies::platform_file(platform), {}, {3});
+    const Verdict verdict = verdict_on(topologies::kPlatforms.file(platform), {}, {3});
     CHECK(verdict.wrong == 0);
     CHECK(verdict.differ == 0);
     CHECK(verdict.latest > 0);
@@ -152,7 +152,7 @@ TEST_CASE("Every scheme on nodes of GPUs gives what a serial program gives, what
 }
 
 TEST_CASE("Every scheme on gige_star gives what a serial program gives, whatever the routing") {
-  check_on(topologies::platform_file("gige_star"));
+  check_on(topologies::kPlatforms.file("gige_star"));
 }
 
 TEST_CASE("Every scheme on links gives what a serial program gives, whatever a host costs") {
@@ -185,8 +185,8 @@ TEST_CASE("Every scheme on links gives what a serial program gives, whatever a h
 TEST_CASE("Routes that are found when they are needed give the times of those that are held") {
   const test::PlatformFile gpus = test::made_platform(
       "nvlink_ib", {{"nodes", "10"}, {"gpus", "4"}, {"nics", "2"}, {"leaf-nodes", "5"}});
-  for (const std::string& platform : {gpus.path(), topologies::platform_file("aries_daint"),
-                                      topologies::platform_file("fat_tree")}) {
+  for (const std::string& platform : {gpus.path(), topologies::kPlatforms.file("aries_daint"),
+                                      topologies::kPlatforms.file("fat_tree")}) {
     CAPTURE(platform);
     const int ranks = test::kSanitized ? 3 : 12;
     const Doubles times = times_on(platform, ranks, {});

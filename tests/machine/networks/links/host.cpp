@@ -251,7 +251,7 @@ TEST_CASE("A direct exchange over a 2:1 uplink takes a thirteenth message if ran
       for (const Request request : requests) co_await comm.wait(request);
     };
     const Doubles done = test::times_on_links(
-        {.platform = topologies::platform_file("testbed_two_switches"),
+        {.platform = topologies::kPlatforms.file("testbed_two_switches"),
          .ranks = kRanks,
          .settings = {.host = {.eager = Bytes(4000), .queued = Bytes(queued)}}},
         exchange);
