@@ -56,9 +56,7 @@ class SharedLinksLoop final : public EventLoop {
         exclusive_(all_, *this, timeline == nullptr && !rules_.applies() && !events_alone),
         switch_flows_(all_, slots(), recorder),
         read_ahead_(all_, *this, read_ahead) {
-    for (int rank = 0; rank < size; ++rank) {
-      ranks_.push_back(make_strand(Rank(rank), Strand::main));
-    }
+    for (int r = 0; r < size; ++r) ranks_.push_back(make_strand(Rank(r), Strand::main));
   }
 
   RunReport run(const RankProgram& program) {
@@ -80,10 +78,6 @@ class SharedLinksLoop final : public EventLoop {
     const Match match = mailbox(posting.to, posting.strand)
                             .send(slots(), posting.from, posting.tag, std::move(message), index);
     const bool eager = all_.fill(index, posting, words, send, match.slot);
-    if (posting.ends != nullptr) {
-      have_ends_ = true;
-      all_.transfers.rare(index).ends = *posting.ends;
-    }
     if (eager) {
       departing_.push_back({index, posting.ready});
     } else if (match.posted) {
@@ -166,8 +160,16 @@ class SharedLinksLoop final : public EventLoop {
 
   void depart_all() {
     exclusive_.take(
-        departing_, [this](TransferIndex index, double met) { return end_alone(index, met); },
-        [this](TransferIndex index, double end) { complete_at(index, end); });
+        departing_,
+        [this](TransferIndex index, double met) {
+          find_route(index, met);
+          return all_.end_alone(all_.transfers[index]);
+        },
+        [this](TransferIndex index, double end) {
+          if (!std::isfinite(end)) throw_time_overflow();
+          exclusive_.leave(all_.transfers[index]);
+          all_.complete(index, end, end);
+        });
     read_ahead_.in_stages(
         departing_, [this](TransferIndex index, double met) { find_route(index, met); },
         [this](TransferIndex index) { find_path(index); },
@@ -176,23 +178,13 @@ class SharedLinksLoop final : public EventLoop {
   }
   void find_route(TransferIndex index, double met) {
     Transfer& transfer = all_.transfers[index];
-    const auto [from, to] = ends_of(index);
+    const auto [from, to] = all_.ends_of(index);
     transfer.route = fabric_.route(from, to);
     transfer.latency = fabric_.latency(from, to, transfer.route) + all_.host.latency.value();
     transfer.departed = rules_.departure(transfer, met);
   }
-  /// The end of a message, posted at both ends by `met`, if it shares no link.
-  [[nodiscard]] double end_alone(TransferIndex index, double met) {
-    find_route(index, met);
-    return end_alone(all_.transfers[index]);
-  }
-  /// The same of one that has departed.
-  [[nodiscard]] double end_alone(const Transfer& transfer) const {
-    return transfer.departed + transfer.latency +
-           fabric_.uncontended(transfer.route, transfer.words);
-  }
   void find_path(TransferIndex index) {
-    const auto [from, to] = ends_of(index);
+    const auto [from, to] = all_.ends_of(index);
     take(index, fabric_.minimal_path(from, to, all_.transfers[index].route));
   }
   void depart(TransferIndex index) {
@@ -210,11 +202,6 @@ class SharedLinksLoop final : public EventLoop {
   [[nodiscard]] Tag tag_of(const Transfer& transfer) const {
     return StepSlot::is(transfer.receive) ? exchanges().of(transfer.from).tag
                                           : slots()[transfer.receive].tag;
-  }
-  /// The ranks between which a transfer goes.
-  [[nodiscard]] Ends ends_of(TransferIndex index) {
-    if (have_ends_) return all_.transfers.rare(index).ends;
-    return {.from = all_.transfers[index].from, .to = all_.transfers[index].to};
   }
   void take(TransferIndex index, const typename Fabric::Path& path) {
     if (recorder_ != nullptr) recorder_->departs(index, path);
@@ -252,13 +239,9 @@ class SharedLinksLoop final : public EventLoop {
   void choose_path(TransferIndex index) {
     if constexpr (Fabric::kMayAdapt) {
       if (!fabric_.adapts()) return;
-      const Transfer& transfer = all_.transfers[index];
-      take(index, fabric_.path({.from = transfer.from,
-                                .to = transfer.to,
-                                .route = transfer.route,
-                                .words = transfer.words,
-                                .now = all_.now,
-                                .number = all_.number_of(index)},
+      const Transfer& message = all_.transfers[index];
+      take(index, fabric_.path({message.from, message.to, message.route, message.words, all_.now,
+                                all_.number_of(index)},
                                all_.links));
     }
   }
@@ -274,30 +257,15 @@ class SharedLinksLoop final : public EventLoop {
   void deliver(TransferIndex index) {
     Transfer& transfer = all_.transfers[index];
     if (transfer.in_switches()) return switch_flows_.leave(index);
-    double delivered = std::max(all_.now, end_alone(transfer));
-    if (transfer.kind == TransferKind::detour) {
+    double delivered = std::max(all_.now, all_.end_alone(transfer));
+    if (transfer.kind == TransferKind::detour)
       delivered += all_.transfers.rare(index).extra_latency;
-    }
     if (timeline_ != nullptr) timeline_->add(all_.shown(transfer, tag_of(transfer), delivered));
     if (recorder_ != nullptr) recorder_->completes(index, transfer, all_.now);
     read_ahead_.delivered(transfer);
     exclusive_.leave(transfer);
-    if (transfer.send != kNoSlot) {
-      all_.complete_send(transfer, delivered + (transfer.eager ? transfer.latency : 0));
-    }
-    all_.completions.emplace_back(transfer.to, transfer.strand, transfer.receive, delivered);
-    all_.transfers.release(index);
+    all_.complete(index, delivered + (transfer.eager ? transfer.latency : 0), delivered);
     rules_.delivered(transfer, delivered);
-  }
-
-  /// Delivers a message that has shared no port.
-  void complete_at(TransferIndex index, double end) {
-    if (!std::isfinite(end)) throw_time_overflow();
-    Transfer& transfer = all_.transfers[index];
-    exclusive_.leave(transfer);
-    all_.complete_send(transfer, end);
-    all_.completions.emplace_back(transfer.to, transfer.strand, transfer.receive, end);
-    all_.transfers.release(index);
   }
 
   // --- It is received: its ranks run on, if they wait for it.
@@ -326,7 +294,6 @@ class SharedLinksLoop final : public EventLoop {
   SwitchFlows<Fabric> switch_flows_;
   ReadAhead<Fabric> read_ahead_;
   std::vector<Departing> departing_;  ///< when no rank can run
-  bool have_ends_ = false;            ///< whether transfers have ends that are not their ranks
   std::vector<std::unique_ptr<LoopRank>> ranks_;
 };
 

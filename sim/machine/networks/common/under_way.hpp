@@ -77,8 +77,22 @@ struct UnderWay {
     transfer.send = send;
     transfer.receive = receive;
     transfer.posted = posting.ready;
+    if (posting.ends != nullptr) {
+      have_ends = true;
+      transfers.rare(index).ends = *posting.ends;
+    }
     count(index);
     return eager;
+  }
+  /// The ranks between which a transfer goes.
+  [[nodiscard]] Ends ends_of(TransferIndex index) {
+    if (have_ends) return transfers.rare(index).ends;
+    return {.from = transfers[index].from, .to = transfers[index].to};
+  }
+  /// When a message that has departed arrives, if it shares no link.
+  [[nodiscard]] double end_alone(const Transfer& transfer) const {
+    return transfer.departed + transfer.latency +
+           fabric.uncontended(transfer.route, transfer.words);
   }
   /// Gives a transfer its sequence number among those of its rank.
   void count(TransferIndex index) {
@@ -105,6 +119,13 @@ struct UnderWay {
   void complete_send(Transfer& transfer, double time) {
     completions.emplace_back(transfer.from, transfer.strand, std::exchange(transfer.send, kNoSlot),
                              time);
+  }
+  /// Completes a message: its send at `sent`, unless that is complete, and its receive at `received`.
+  void complete(TransferIndex index, double sent, double received) {
+    Transfer& transfer = transfers[index];
+    if (transfer.send != kNoSlot) complete_send(transfer, sent);
+    completions.emplace_back(transfer.to, transfer.strand, transfer.receive, received);
+    transfers.release(index);
   }
 
   /// A message that has been delivered, as the timeline has it.
@@ -135,7 +156,8 @@ struct UnderWay {
   EventWindow events;
   FairLinks links;
   std::vector<Completion> completions;
-  double now = 0;  ///< the time of the last event
+  bool have_ends = false;  ///< whether transfers have ends that are not their ranks
+  double now = 0;          ///< the time of the last event
 };
 
 }  // namespace thinwire::networks
