@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -321,6 +322,23 @@ TEST_CASE("A message shares its port with what its rank's second strand sends la
     }
   };
   network.run(3, program);
+}
+
+TEST_CASE("Phases are in the order of simulated time, however far strands run ahead") {
+  AlphaBetaNetwork network(alpha_beta(Seconds(0), Seconds(1)));
+  const auto program = [](Communicator& comm) -> Task<void> {
+    const Rank peer(comm.rank().value() ^ 1);
+    const bool late = comm.rank().value() < 2;
+    const Message message{{}, Words(late ? 10 : 1)};
+    co_await comm.sendrecv(peer, message, peer, Tag(0));
+    if (!late) co_await comm.sendrecv(peer, message, peer, Tag(0));
+    const auto phase = comm.phase(late ? "late" : "early");
+    co_await comm.sendrecv(peer, message, peer, Tag(0));
+  };
+  const RunReport report = network.run(4, program);
+  CHECK(report.phases == std::vector<std::string>{"other", "early", "late"});
+  CHECK(report.ranks[0].by_phase[2].time == Seconds(10));
+  CHECK(report.ranks[3].by_phase[1].time == Seconds(1));
 }
 
 TEST_CASE("Ends that follow from posts are those that events have, on random schedules") {

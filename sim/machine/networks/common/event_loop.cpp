@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <numeric>
 #include <optional>
 
 #include "sim/core/base/errors.hpp"
@@ -19,6 +20,11 @@ LoopRank::LoopRank(Rank rank, int size, EventLoop& loop, Strand strand)
 Request LoopRank::irecv(Rank from, Tag tag) {
   check_peer(*this, from);
   return Request{kSlotBit | mailbox_.post(slots_, from, tag, clock_)};
+}
+
+void LoopRank::enter_phase(std::string_view name) {
+  ledger_.enter(name, now());
+  loop_.note_phase(name, now().value());
 }
 
 Request LoopRank::start_program(StartedProgram program) {
@@ -520,12 +526,36 @@ std::vector<Traffic> EventLoop::traffic_of(std::size_t rank) const {
   return traffic;
 }
 
+void EventLoop::note_phase(std::string_view name, double now) {
+  const std::size_t phase = names_.index_of(name);
+  if (phase >= phases_begin_.size()) phases_begin_.resize(phase + 1, HUGE_VAL);
+  phases_begin_[phase] = std::min(phases_begin_[phase], now);
+}
+
 RunReport EventLoop::timed_report() const {
   RunReport report{.phases = names_.all(), .ranks = {}};
   for (std::size_t rank = 0; rank < size_; ++rank) {
     report.ranks.push_back({.finished = Seconds(end_of(rank)), .by_phase = traffic_of(rank)});
   }
+  if (strands_run_ahead()) put_phases_in_order(report);
   return report;
+}
+
+/// Phases are numbered as strands enter them: puts them in the order of simulated time.
+void EventLoop::put_phases_in_order(RunReport& report) const {
+  const std::vector<std::string> names = report.phases;
+  std::vector<std::size_t> order(names.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin() + 1, order.end(), [&](std::size_t a, std::size_t b) {
+    return phases_begin_[a] < phases_begin_[b];
+  });
+  for (std::size_t i = 0; i < order.size(); ++i) report.phases[i] = names[order[i]];
+  for (RankReport& rank : report.ranks) {
+    std::vector<Traffic> numbered = std::move(rank.by_phase);
+    numbered.resize(names.size());
+    rank.by_phase.clear();
+    for (const std::size_t phase : order) rank.by_phase.push_back(numbered[phase]);
+  }
 }
 
 }  // namespace thinwire::networks

@@ -128,7 +128,7 @@ class alignas(64) LoopRank : public Communicator {
   virtual void release_held(TransferIndex held) = 0;
   /// Called when a message of `words`, complete at `stamp`, has been received.
   virtual void take_in(Words words, double stamp) = 0;
-  void enter_phase(std::string_view name) override { ledger_.enter(name, now()); }
+  void enter_phase(std::string_view name) override;
   void leave_phase() noexcept override { ledger_.leave(now()); }
 
   /// The request of a send whose completion time is known when the send is posted. The token
@@ -335,6 +335,8 @@ class EventLoop {
   [[nodiscard]] bool has_started(Rank rank) const;
   SlotIndex start(LoopRank& from, StartedProgram program);
   Task<void> serve(Second& second);
+  void note_phase(std::string_view name, double now);
+  void put_phases_in_order(RunReport& report) const;
   void rethrow_failure(SlotIndex slot);
   void rethrow_unheard() const;
 
@@ -344,7 +346,8 @@ class EventLoop {
   SlotPool slots_;
   Exchanges exchanges_;
   PhaseNames names_;
-  std::vector<LoopRank*> strands_;  ///< by rank; followed by the second strands, once one exists
+  std::vector<double> phases_begin_;  ///< when a strand first enters a phase, by phase
+  std::vector<LoopRank*> strands_;    ///< by rank; followed by the second strands, once one exists
   std::size_t size_ = 0;
   std::vector<Task<void>> tasks_;                 ///< by rank
   std::vector<std::unique_ptr<Second>> seconds_;  ///< by rank; empty until a program is started
