@@ -15,9 +15,9 @@ namespace thinwire::studies {
 
 namespace {
 
-void announce(const RecommendSettings& settings, const Attempt& attempt) {
+void announce(const RecommendSettings& settings, const Attempt& attempt, int ranks) {
   if (!settings.progress) return;
-  std::string what = fmt::format("{}, P = {}", attempt.scheme, attempt.point.value("ranks", 16));
+  std::string what = fmt::format("{}, P = {}", attempt.scheme, ranks);
   if (attempt.point.contains("density")) {
     what += fmt::format(", density {:.3g}", attempt.point.value("density", 0.0));
   }
@@ -75,7 +75,7 @@ void simulate_all(const RecommendSettings& settings, std::vector<Attempt>& attem
   }
   const std::vector<run::EndedPoint> all = run::run_points(
       "recommend", points, {.processes = {.at_once = settings.jobs}, .alphabeta = false},
-      {.started = [&](std::size_t i) { announce(settings, *of_point[i]); }});
+      {.started = [&](std::size_t i) { announce(settings, *of_point[i], points[i].ranks); }});
   for (std::size_t i = 0; i < all.size(); ++i) {
     guarded(*of_point[i], [&] {
       if (all[i].refused) std::rethrow_exception(all[i].refused);
