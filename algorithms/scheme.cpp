@@ -33,6 +33,9 @@ class Watched final : public Sparsifier {
   void observe(const Numbers& counts, int iteration) override {
     inner_->observe(counts, iteration);
   }
+  [[nodiscard]] std::optional<std::int64_t> fixed_count() const override {
+    return inner_->fixed_count();
+  }
   [[nodiscard]] bool decides() const override { return inner_->decides(); }
   Numbers decide(const SparseVector& accumulated, int iteration) override {
     return inner_->decide(accumulated, iteration);
@@ -66,6 +69,9 @@ class Preselected final : public Sparsifier {
             .blocks = selection_.blocks};
   }
   void observe(const Numbers& counts, int iteration) override { inner_.observe(counts, iteration); }
+  [[nodiscard]] std::optional<std::int64_t> fixed_count() const override {
+    return inner_.fixed_count();
+  }
 
  private:
   Selection selection_;
@@ -295,6 +301,7 @@ SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier) {
   }
   collective.sparsifier = sparsifier.name;
   collective.sparsifier_needs = sparsifier.needs;
+  collective.fixed_count = sparsifier.fixed_count;
   collective.independent_iterations =
       collective.independent_iterations && sparsifier.independent_iterations;
   collective.takes_tensors = collective.takes_tensors || sparsifier.takes_tensors;

@@ -144,11 +144,13 @@ struct Cost {
 /// ceil(log P): the number of steps of a doubling schedule.
 [[nodiscard]] double ceil_log2(int ranks);
 
-/// How many components the ranks selected in a run.
+/// How many components the ranks selected in a run, and where.
 struct SelectedCounts {
   std::int64_t least = 0;
   std::int64_t most = 0;
   std::int64_t total = 0;
+  /// The most words that a rank received in the split, all phases of it together.
+  std::optional<std::int64_t> split_words = {};
 };
 
 /// The arguments of a cost model.
@@ -259,6 +261,7 @@ struct SchemeInfo {
   // Sparse schemes only:
   std::string sparsifier = {};  ///< the sparsifier's name
   Needs sparsifier_needs = Needs::nothing;
+  bool fixed_count = false;                         ///< its sparsifier selects k on every rank
   std::vector<OptionInfo> collective_options = {};  ///< without the sparsifier's
   std::function<std::unique_ptr<SparseCollective>(const SchemeSetup&)> collective = {};
   /// Wraps every scheme composed of this collective and a sparsifier.

@@ -1,9 +1,12 @@
 #include "algorithms/collectives/split_and_reduce.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
 #include "sim/core/gradient/sparse_values.hpp"
+#include "sim/core/gradient/statistical_payload.hpp"
 
 namespace thinwire::algorithms {
 
@@ -21,14 +24,21 @@ class Counts final : public Exchange {
 class SplitAndReduce final : public Exchange {
  public:
   SplitAndReduce(const Communicator& comm, const SparseVector& selected,
-                 const Boundaries& boundaries, const SchemeSetup& setup, Words marker)
+                 const Boundaries& boundaries, const SchemeSetup& setup, const SplitStyle& style)
       : selected_(selected),
         setup_(setup),
-        marker_(marker),
+        marker_(style.marker),
+        merges_(style.merges && setup.gamma.merge > Seconds(0)),
         positions_(selected.positions_of(boundaries.all())),
         parts_(setup.roles->parts(comm, selected, boundaries, *setup.shared)),
-        region_(region(boundaries, parts_.of(comm.rank()))) {
-    region_.add(slice(comm.rank()));
+        region_(region(boundaries, parts_.of(comm.rank()))),
+        first_(boundaries[static_cast<std::size_t>(parts_.of(comm.rank()).value())]) {
+    const SparseVector own = slice(comm.rank());
+    if (merges_) {
+      if (selected.is_statistical()) growth_ = growth_to(comm.size());
+      static_cast<void>(in_sum_before(own));
+    }
+    region_.add(own);
   }
 
   [[nodiscard]] Message outgoing(Rank to) override {
@@ -56,9 +66,14 @@ class SplitAndReduce final : public Exchange {
 
   [[nodiscard]] Seconds incoming(Rank /*from*/, Message message) override {
     const SparseVector entries = SparseVector::from(message.payload);
-    const std::int64_t values = setup_.components_in(entries);
+    const auto values = static_cast<double>(setup_.components_in(entries));
+    Seconds work = setup_.gamma.entry * values;
+    if (merges_) {
+      const auto so_far = static_cast<double>(in_sum_before(entries) * setup_.space.granule);
+      work = setup_.gamma.merge * (values + so_far);
+    }
     region_.add(entries);
-    return setup_.gamma.entry * static_cast<double>(values);
+    return work;
   }
 
   [[nodiscard]] SparseVector finish() { return region_.finish(); }
@@ -69,6 +84,35 @@ class SplitAndReduce final : public Exchange {
     return {static_cast<std::uint32_t>(boundaries[at]),
             static_cast<std::uint32_t>(boundaries[at + 1])};
   }
+  /// How the size of a sum grows with the number of statistical vectors like `selected_`: its
+  /// logarithm over that of the number, up to all ranks.
+  [[nodiscard]] double growth_to(double ranks) const {
+    const Statistics& one = statistics_of(selected_.payload());
+    if (one.common || one.size == 0 || ranks == 1) return 0;
+    const double level = static_cast<double>(one.level) * Statistics::kUnit;
+    const auto each = static_cast<double>(one.size) / static_cast<double>(one.last - one.first);
+    const double grows = one.population
+                             ? one.population->united(ranks * level) / one.population->united(level)
+                             : -std::expm1(ranks * std::log1p(-std::min(each, 1 - 1e-9))) / each;
+    return std::log(std::max(grows, 1.0)) / std::log(ranks);
+  }
+  /// The coordinates of the sum before `entries` are added to it.
+  std::int64_t in_sum_before(const SparseVector& entries) {
+    if (entries.is_statistical()) {
+      const auto parts = static_cast<double>(parts_in_sum_++);
+      const double size = parts > 0 ? gross_ / parts * std::pow(parts, growth_) : 0;
+      gross_ += static_cast<double>(entries.size());
+      return std::llround(size);
+    }
+    const std::int64_t before = distinct_;
+    for (const Entry& entry : entries.entries()) {
+      const auto at = static_cast<std::size_t>(entry.coordinate - first_);
+      if (at >= touched_.size()) touched_.resize(std::max(at + 1, 2 * touched_.size()));
+      if (!touched_[at]) ++distinct_;
+      touched_[at] = true;
+    }
+    return before;
+  }
   [[nodiscard]] SparseVector slice(Rank of) const {
     const auto at = static_cast<std::size_t>(parts_.of(of).value());
     return selected_.slice(positions_[at], positions_[at + 1]);
@@ -77,9 +121,17 @@ class SplitAndReduce final : public Exchange {
   const SparseVector& selected_;
   const SchemeSetup& setup_;
   Words marker_;
+  bool merges_;
   std::vector<std::uint32_t> positions_;
   PartsOfRanks parts_;
   SparseAccumulator region_;
+  // If entries are merged, the size of the sum so far:
+  std::int64_t first_;
+  std::int64_t distinct_ = 0;
+  std::vector<bool> touched_;
+  int parts_in_sum_ = 0;
+  double gross_ = 0;   ///< entries of statistical parts, which are not counted one by one
+  double growth_ = 0;  ///< of their sum, see growth_to()
 };
 
 }  // namespace
@@ -108,7 +160,7 @@ Task<SparseVector> split_and_reduce(Communicator& comm, SparseVector selected,
     co_await direct_exchange(comm, counts, style.order);
     style.order.halves = true;
   }
-  SplitAndReduce exchange(comm, selected, boundaries, setup, Words(style.marker));
+  SplitAndReduce exchange(comm, selected, boundaries, setup, style);
   co_await direct_exchange(comm, exchange, style.order);
   co_return exchange.finish();
 }

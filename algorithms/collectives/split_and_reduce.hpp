@@ -24,12 +24,16 @@ struct SplitStyle {
   bool counts_first = false;
   /// Words in front of each part (SparCML's marker of a stream).
   std::int64_t marker = 0;
+  /// Whether each part is merged with the sum so far as it arrives, which visits the entries of both
+  /// (SparCML's sparse sums). If not, a part's entries are added to a dense region.
+  bool merges = false;
 };
 
 /// The sum of this rank's region over all ranks. Each message contains the entries of a region in
 /// COO format (index and value).
 /// Cost if each rank has k evenly spread entries: (P-1) α + 2k (P-1)/P β, plus the part of the
-/// summation time k (P-1)/P γ that does not overlap with exchanges in flight. `counts_first` adds
+/// summation time k (P-1)/P γ that does not overlap with exchanges in flight; with `merges` and no
+/// common entries, (P-1) (P+2)/2 k/P γ. `counts_first` adds
 /// (P-1) (α + β) for the counts, and makes the latency term 2 (P-1) α instead of (P-1) α.
 [[nodiscard]] Task<SparseVector> split_and_reduce(Communicator& comm, SparseVector selected,
                                                   Boundaries boundaries, const SchemeSetup& setup,

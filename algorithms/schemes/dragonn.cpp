@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <memory>
+#include <ranges>
+#include <span>
 #include <utility>
 
 #include "algorithms/collectives/allreduce.hpp"
@@ -17,6 +20,8 @@ namespace thinwire::algorithms {
 
 namespace {
 
+constexpr const char* kFusion = "fusion_words";
+
 /// The range of a tensor in the gradient, in components.
 struct Tensor {
   std::int64_t first = 0;
@@ -24,6 +29,28 @@ struct Tensor {
   std::int64_t k = 0;  ///< its share of k
   bool compressed = true;
 };
+
+std::int64_t components_in(std::span<const Tensor> tensors) {
+  std::int64_t sum = 0;
+  for (const Tensor& tensor : tensors) sum += tensor.size;
+  return sum;
+}
+
+/// Tensors whose dense values are allreduced together, in the order of the gradient. A bucket is
+/// filled from the gradient's end, which is ready first.
+using Bucket = std::vector<Tensor>;
+std::vector<Bucket> fused(std::span<const Tensor> tensors, const GradientSpace& space,
+                          const Options& options) {
+  const Words most(options.integer(kFusion));
+  std::vector<Bucket> buckets;
+  for (const Tensor& tensor : std::views::reverse(tensors)) {
+    const bool fits =
+        !buckets.empty() && space.value_words(components_in(buckets.back()) + tensor.size) <= most;
+    if (!fits) buckets.emplace_back();
+    buckets.back().insert(buckets.back().begin(), tensor);
+  }
+  return buckets;
+}
 
 /// The number of words sent for k selected components.
 std::int64_t compressed_words(std::int64_t k, const GradientSpace& space, const Options& options) {
@@ -105,31 +132,45 @@ std::vector<Tensor> tensors_of(const std::vector<std::int64_t>& sizes, const Gra
                space.granule;
     if (k > 0) tensor.k = std::max(tensor.k, space.granule);  // else it would never be sent
     if (sizes.size() <= 1) tensor.k = k;
-    const std::int64_t words = compressed_words(tensor.k, space, options);
-    tensor.compressed = !options.flag("tensor_selection") ||
-                        worth_compressing(size, words, ranks,
-                                          costs.of(size, tensor.k, ranks, words), space.precision);
     tensors.push_back(tensor);
     first += size;
   }
-  return tensors;
+  if (!options.flag("tensor_selection")) return tensors;
+  std::vector<Tensor> decided;
+  for (const Bucket& bucket : fused(tensors, space, options)) {
+    const auto in_bucket = static_cast<double>(components_in(bucket));
+    for (Tensor tensor : std::views::reverse(bucket)) {
+      const std::int64_t words = compressed_words(tensor.k, space, options);
+      TensorProfile profile = costs.of(tensor.size, tensor.k, ranks, words);
+      profile.share_of_messages = static_cast<double>(tensor.size) / in_bucket;
+      tensor.compressed = worth_compressing(tensor.size, words, ranks, profile, space.precision);
+      decided.push_back(tensor);
+    }
+  }
+  std::ranges::reverse(decided);
+  return decided;
 }
 
 class TensorWise final : public Scheme {
  public:
   TensorWise(const SchemeSetup& setup, const SchemeInfo& gathering) : setup_(setup) {
     const TensorCosts costs(setup, gathering.expected_work);
+    Bucket dense;
     for (const Tensor& tensor :
          tensors_of(setup.tensors, setup.space, setup.k, setup.ranks, setup.options, costs)) {
-      Part part{.tensor = tensor, .setup = std::make_unique<SchemeSetup>(setup), .scheme = {}};
-      part.setup->space.components = tensor.size;
+      if (!tensor.compressed) {
+        dense.push_back(tensor);
+        continue;
+      }
+      Part& part = add({tensor});
       part.setup->k = tensor.k;
       part.setup->tensors.clear();
       part.setup->decode_later = true;
       part.setup->seed = setup.seed + static_cast<std::uint64_t>(tensor.first);
-      if (tensor.compressed) part.scheme = gathering.make(*part.setup);
-      parts_.push_back(std::move(part));
+      part.scheme = gathering.make(*part.setup);
     }
+    for (Bucket& bucket : fused(dense, setup.space, setup.options)) add(std::move(bucket));
+    std::ranges::sort(parts_, {}, &Part::first);
   }
 
   Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int iteration) override {
@@ -155,9 +196,9 @@ class TensorWise final : public Scheme {
     std::vector<Request> started;
     for (std::size_t i = parts_.size(); i-- > 0;) {
       Part& part = parts_[i];
-      co_await run_backward(comm, step, part.tensor.first);
+      co_await run_backward(comm, step, part.first());
       if (part.scheme) {
-        co_await remember(comm, step, part.tensor.size);
+        co_await remember(comm, step, part.setup->space.components);
         Task<Request> task = part.scheme->begin(comm, own(part, all), iteration, parts[i]);
         started.push_back(co_await std::move(task));
       } else {
@@ -177,7 +218,7 @@ class TensorWise final : public Scheme {
     Words sent;
     Words received;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      const Words tensor = setup_.space.value_words(parts_[i].tensor.size);
+      const Words tensor = setup_.space.value_words(parts_[i].setup->space.components);
       sent += parts_[i].scheme ? setup_.space.entry_words(parts[i].selection.sent) : tensor;
       received += parts_[i].scheme ? parts[i].gathered : tensor;
       if (!parts_[i].scheme) continue;
@@ -189,29 +230,68 @@ class TensorWise final : public Scheme {
   }
 
  private:
+  /// What is sent together: a compressed tensor, or a bucket of dense ones.
   struct Part {
-    Tensor tensor;
+    Bucket tensors;
     std::unique_ptr<SchemeSetup> setup;  // outlives the scheme, which refers to it
     std::unique_ptr<Scheme> scheme;      // null: dense
+
+    [[nodiscard]] std::int64_t first() const { return tensors.front().first; }
   };
 
-  /// The part of a rank's gradient that lies in a tensor.
+  Part& add(Bucket tensors) {
+    parts_.push_back({.tensors = std::move(tensors),
+                      .setup = std::make_unique<SchemeSetup>(setup_),
+                      .scheme = {}});
+    Part& part = parts_.back();
+    part.setup->space.components = components_in(part.tensors);
+    return part;
+  }
+
+  /// The entries of `vector` in `size` components from `from` on, moved to `to`.
+  [[nodiscard]] SparseVector shifted(const SparseVector& vector, std::int64_t from,
+                                     std::int64_t size, std::int64_t to) const {
+    const std::uint32_t first = setup_.space.coordinate(from);
+    const std::uint32_t last = setup_.space.coordinate(from + size);
+    return moved(vector.slice(vector.position_of(first), vector.position_of(last)),
+                 static_cast<std::int64_t>(setup_.space.coordinate(to)) - first);
+  }
+
+  /// The part of a rank's gradient that lies in the tensors of a part, one after another.
   [[nodiscard]] SparseVector own(const Part& part, const SparseVector& all) const {
-    const std::int64_t first = setup_.space.coordinate(part.tensor.first);
-    const std::int64_t last = setup_.space.coordinate(part.tensor.first + part.tensor.size);
-    return moved(all.slice(all.position_of(static_cast<std::uint32_t>(first)),
-                           all.position_of(static_cast<std::uint32_t>(last))),
-                 -first);
+    std::vector<SparseVector> slices;
+    std::int64_t at = 0;
+    for (const Tensor& tensor : part.tensors) {
+      slices.push_back(shifted(all, tensor.first, tensor.size, at));
+      at += tensor.size;
+    }
+    return slices.size() == 1 ? slices.front() : concatenate(slices);
+  }
+
+  /// The vectors of all parts, in the order of the gradient.
+  [[nodiscard]] SparseVector in_order(const std::vector<SparseVector>& of_parts) const {
+    std::map<std::int64_t, SparseVector> placed;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      std::int64_t at = 0;
+      for (const Tensor& tensor : parts_[i].tensors) {
+        placed[tensor.first] = shifted(of_parts[i], at, tensor.size, tensor.first);
+        at += tensor.size;
+      }
+    }
+    std::vector<SparseVector> pieces;
+    for (auto& [first, piece] : placed) pieces.push_back(std::move(piece));
+    return concatenate(pieces);
   }
 
   [[nodiscard]] Reduced together(const std::vector<Reduced>& parts) const {
     std::vector<SparseVector> sums;
     std::vector<SparseVector> contributed;
     Reduced result;
+    std::int64_t compressed = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      const std::int64_t first = setup_.space.coordinate(parts_[i].tensor.first);
       sums.push_back(std::get<SparseVector>(parts[i].sum));
-      contributed.push_back(moved(std::get<SparseVector>(parts[i].contributed), first));
+      contributed.push_back(std::get<SparseVector>(parts[i].contributed));
+      if (parts_[i].scheme) ++compressed;
       const SelectionReport& selection = parts[i].selection;
       result.selection.took_part = result.selection.took_part || selection.took_part;
       result.selection.sent += selection.sent;
@@ -219,8 +299,9 @@ class TensorWise final : public Scheme {
       result.selection.work = result.selection.work + selection.work;
       result.gathered += parts[i].gathered;
     }
+    result.selection.compressed_tensors = compressed;
     result.sum = joined(sums);
-    result.contributed = concatenate(contributed);
+    result.contributed = in_order(contributed);
     return result;
   }
 
@@ -229,18 +310,13 @@ class TensorWise final : public Scheme {
     result = co_await dense(strand, std::move(own), *part.setup);
   }
 
-  /// Joins the sums of the tensors, once for all ranks.
+  /// Joins the sums of the parts, once for all ranks.
   [[nodiscard]] SparseVector joined(const std::vector<SparseVector>& sums) const {
     if (sums.size() == 1) return sums.front();
     std::vector<Message> inputs;
     for (const SparseVector& sum : sums) inputs.push_back(sum.message(setup_.space));
-    const Message whole = setup_.shared->once("tensors", inputs, [&] {
-      std::vector<SparseVector> placed;
-      for (std::size_t i = 0; i < sums.size(); ++i) {
-        placed.push_back(moved(sums[i], setup_.space.coordinate(parts_[i].tensor.first)));
-      }
-      return concatenate(placed).message(setup_.space);
-    });
+    const Message whole = setup_.shared->once("tensors", inputs,
+                                              [&] { return in_order(sums).message(setup_.space); });
     return SparseVector::from(whole.payload);
   }
 
@@ -276,7 +352,11 @@ std::vector<OptionInfo> tensor_options() {
                    "section 5.2), and setting it to zero at 777 GB/s"),
       of_selection(TensorCosts::kPerEntry,
                    "seconds an entry of all ranks to decode; -1: likewise, or 0.3 ns, the "
-                   "V100's scatter")};
+                   "V100's scatter"),
+      only_with("tensor_selection",
+                {kFusion, std::int64_t{16'777'216}, 1,
+                 "words of dense tensors that are allreduced together: Horovod's buffer of 64 MiB; "
+                 "1: each tensor alone"})};
 }
 
 Cost tensor_wise_cost(const CostInput& in) {
@@ -288,13 +368,12 @@ Cost tensor_wise_cost(const CostInput& in) {
   const TensorCosts costs(options, in.alpha, in.beta_per_word, in.precision);
   Cost cost{.paper = {}, .counted = {}, .added = {}, .exact = in.even()};
   bool first = true;
+  Bucket dense;
   for (const Tensor& tensor : tensors_of(in.tensors == nullptr ? none : *in.tensors, space, in.k,
                                          in.ranks, options, costs)) {
     const auto d = static_cast<double>(tensor.size);
-    const double longest = std::ceil(d / p);
     if (!tensor.compressed) {
-      cost.counted = cost.counted +
-                     same({2 * (p - 1), 2 * (p - 1) * longest * value, (p - 1) * longest * value});
+      dense.push_back(tensor);
       continue;
     }
     // A run reports the words of all compressed tensors together.
@@ -306,6 +385,10 @@ Cost tensor_wise_cost(const CostInput& in) {
     cost.counted = cost.counted +
                    Interval{{p - 1, low * (p - 1), merged ? low / in.entry() * (p - 1) : d * p},
                             {p - 1, high * (p - 1), merged ? high / in.entry() * (p - 1) : d * p}};
+  }
+  for (const Bucket& bucket : fused(dense, space, options)) {
+    const double longest = (p - 1) * std::ceil(static_cast<double>(components_in(bucket)) / p);
+    cost.counted = cost.counted + same({2 * (p - 1), 2 * longest * value, longest * value});
   }
   return cost;
 }
@@ -323,7 +406,8 @@ SchemeInfo with_tensor_selection(SchemeInfo gathering) {
   info.paper.reduced = fmt::format(
       "sparse_decoding {}k (P-1) + (1 - sparse_decoding) n P min(P-1, 1)", slots ? "slots " : "");
   info.exact_when = "the sparsifier fills slots k of its slots";
-  info.added = "tensors that are not compressed: 2 (P-1) messages and 2 (P-1) ceil(d/P) words each";
+  info.added =
+      "tensors that are not compressed: 2 (P-1) messages and 2 (P-1) ceil(d/P) words a bucket";
   info.takes_tensors = true;
   info.run_cost = tensor_wise_cost;
   info.make = [gathering](const SchemeSetup& setup) {
@@ -338,8 +422,9 @@ bool worth_compressing(std::int64_t components, std::int64_t compressed_words, i
                        const TensorProfile& profile, Precision precision) {
   const double p = ranks;
   const auto d = static_cast<double>(components);
-  const double full =
-      2 * (p - 1) * (profile.alpha_s + precision.value() * d / p * profile.beta_s_per_word);
+  const double full = 2 * (p - 1) *
+                      (profile.share_of_messages * profile.alpha_s +
+                       precision.value() * d / p * profile.beta_s_per_word);
   const double sparse =
       (p - 1) * (profile.alpha_s + static_cast<double>(compressed_words) * profile.beta_s_per_word);
   const double entries = static_cast<double>(compressed_words) / precision.entry() * p;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "algorithms/collectives/allgather.hpp"
@@ -34,24 +35,28 @@ class SharedIndexes final : public SparseCollective {
         co_await select_and_pay(comm, setup_, sparsifier, accumulated, iteration);
     const SparseVector& selected = selection.selected;
     const auto count = static_cast<std::int64_t>(selected.size());
-    Numbers counts(std::vector<std::int64_t>{});
-    {
+    const std::optional<std::int64_t> fixed = sparsifier.fixed_count();
+    std::int64_t largest = fixed.value_or(0);
+    std::int64_t total = largest * setup_.ranks;
+    if (!fixed) {
       const auto phase = comm.phase("sizes");
-      counts = co_await allgather_sizes(comm, count, *setup_.shared);
+      const Numbers counts = co_await allgather_sizes(comm, count, *setup_.shared);
+      sparsifier.observe(counts, iteration);
+      largest = counts.largest();
+      total = counts.total();
     }
-    sparsifier.observe(counts, iteration);
     SparseVector indexes;
     Words own;
     {
       const auto phase = comm.phase("indexes");
-      const std::int64_t sent = setup_.options.flag("padded") ? counts.largest() : count;
+      const std::int64_t sent = setup_.options.flag("padded") ? largest : count;
       const Message mine{selected.payload(), setup_.space.index_words(sent * setup_.space.granule)};
       own = mine.words;
       const Concatenation all = co_await allgather(comm, mine);
       // Lists of disjoint parts are only copied one after another.
       const WorkPrices& prices = setup_.prices;
       const Price& price = selection.own_part ? prices.scan : prices.unite;
-      co_await comm.compute(price.of(counts.total() * setup_.space.granule));
+      co_await comm.compute(price.of(total * setup_.space.granule));
       indexes = sum_of_gathered(all, *setup_.shared);
     }
     const auto phase = comm.phase("values");
@@ -66,16 +71,26 @@ class SharedIndexes final : public SparseCollective {
   const SchemeSetup& setup_;
 };
 
-/// `decided`: words that a rank broadcasts before all select.
-Cost shared_indexes_cost(const CostInput& in, bool partitioned, std::int64_t decided) {
+/// What costs depend on, of the sparsifier.
+struct Selecting {
+  bool partitioned = false;  ///< each rank selects in a part of its own
+  bool fixed_count = false;  ///< and k on every rank, so that no sizes are gathered
+  std::int64_t decided = 0;  ///< words that a rank broadcasts before all select
+};
+
+Cost shared_indexes_cost(const CostInput& in, Selecting selecting) {
   if (in.ranks == 1) return {.paper = {}, .counted = {}, .added = {}, .exact = true};
+  const bool partitioned = selecting.partitioned;
   const double p = in.ranks;
   const double steps = ceil_log2(in.ranks);
   const auto total = in.selected ? static_cast<double>(in.selected->total)
                                  : static_cast<double>(in.k) * (partitioned ? 1 : p);
-  const double largest =
+  const bool padded = in.options->flag("padded");
+  double largest =
       in.selected || !partitioned ? in.most() : std::ceil(static_cast<double>(in.k) / p);
-  const double smallest = in.options->flag("padded") ? largest : in.least();
+  // Where fewer are not zero, a fixed number is still sent.
+  if (padded && selecting.fixed_count) largest = std::max(largest, static_cast<double>(in.k));
+  const double smallest = padded ? largest : in.least();
   // The size of the union if a run is known, otherwise its bounds.
   const bool known = in.result.has_value();
   const double union_high =
@@ -88,9 +103,9 @@ Cost shared_indexes_cost(const CostInput& in, bool partitioned, std::int64_t dec
   };
   const auto beyond = [&](double values, Terms run) {
     const double share = in.precision.value() * values * (p - 1) / p;
-    const Terms sizes{steps, p - 1, 0};
-    const Terms decision =
-        decided == 0 ? Terms{} : Terms{steps, steps * static_cast<double>(decided), 0};
+    const Terms sizes = selecting.fixed_count ? Terms{} : Terms{steps, p - 1, 0};
+    const auto decided = static_cast<double>(selecting.decided);
+    const Terms decision = decided == 0 ? Terms{} : Terms{steps, steps * decided, 0};
     return decision + sizes + run + (-1.0) * Terms{2 * log, 2 * share, share};
   };
   const auto run = [&](double values) {
@@ -102,7 +117,7 @@ Cost shared_indexes_cost(const CostInput& in, bool partitioned, std::int64_t dec
   // Ranks leave the allgather one after another, which may compensate a remainder.
   const bool power = std::has_single_bit(static_cast<unsigned>(in.ranks));
   if (!power) cost.added.low.words -= 2 * log;
-  const bool even = in.options->flag("padded") || in.even();
+  const bool even = padded || in.even();
   cost.exact = partitioned && even && power;
   return cost;
 }
@@ -119,11 +134,16 @@ SchemeInfo with_costs(SchemeInfo info) {
                 .ours = true};
   info.exact_when = partitioned ? "P is a power of two"
                                 : "the size of the union is known, and P is a power of two";
+  info.added = info.fixed_count ? "" : "sizes: ceil(log P) messages and P-1 words; ";
+  info.added += "remainders; folding in";
   if (info.decided) info.added += "; what a rank decides: ceil(log P) messages of so many words";
-  info.run_cost = [partitioned, decided = info.decided](const CostInput& in) {
+  info.run_cost = [partitioned, fixed_count = info.fixed_count,
+                   decided = info.decided](const CostInput& in) {
     const std::span<const std::int64_t> tensors =
         in.tensors == nullptr ? std::span<const std::int64_t>() : std::span(*in.tensors);
-    return shared_indexes_cost(in, partitioned, decided ? decided(in.ranks, in.n, tensors) : 0);
+    return shared_indexes_cost(in, {.partitioned = partitioned,
+                                    .fixed_count = fixed_count,
+                                    .decided = decided ? decided(in.ranks, in.n, tensors) : 0});
   };
   return info;
 }
@@ -135,7 +155,6 @@ SchemeInfo shared_indexes_scheme(std::string name) {
                           "indexes are padded to the most that a rank selected, as NCCL needs it"};
   return {
       .name = std::move(name),
-      .added = "sizes: ceil(log P) messages and P-1 words; remainders; folding in",
       .independent_iterations = true,
       .options = {padded},
       .collective = [](const SchemeSetup& setup) { return std::make_unique<SharedIndexes>(setup); },

@@ -8,7 +8,8 @@
 //   hard_threshold, sidco  the same with those thresholds
 //
 // Schedule: with deft, a broadcast of which layers are whose (phase `allocation`); sizes (allgather
-// of one number); allgather of the indexes, one word each, padded to the largest selection
+// of one number), unless the sparsifier selects the same number on every rank (exact_topk, as in the
+// published TopKReducer); allgather of the indexes, one word each, padded to the largest selection
 // (`padded`, which NCCL's allgather requires); union of the indexes; Rabenseifner's allreduce of the
 // values there, dense.
 // Cost with m the size of the largest selection and K that of the union: (log P) α + m (P-1) β for

@@ -51,7 +51,8 @@ class HierarchicalSplit final : public SparseCollective {
         co_await select_and_pay(comm, setup_, sparsifier, accumulated, iteration);
     const SparseVector& selected = selection.selected;
     accumulated = {};
-    Task<SparseVector> task = split_over_rails(comm, regions_, selected, boundaries_, setup_, {});
+    Task<SparseVector> task =
+        split_over_rails(comm, regions_, selected, boundaries_, setup_, {.merges = true});
     const SparseVector part = co_await std::move(task);
     const Concatenation gathered = co_await allgather_over_rails(comm, regions_, part, setup_);
     co_return Reduced{.sum = concatenation_of_gathered(gathered, *setup_.shared),
@@ -110,7 +111,8 @@ Cost hierarchical_split_cost(const CostInput& in) {
   const double even = 2 * in.entry() * in.least() * (p - 1) / p;
   Cost cost;
   cost.counted.low = {messages, alike ? even : 0, 0};
-  cost.counted.high = {messages, std::max(even, in.entry() * (up + down)), up};
+  cost.counted.high = {messages, std::max(even, in.entry() * (up + down)),
+                       (region(1) * (g - 1) * (g + 2) + part(g) * (m - 1) * (m + 2)) / 2};
   // Ranks that have less to do in one phase wait in the next one.
   if (!alike) cost.added.high.messages = messages;
   return cost;
@@ -131,7 +133,8 @@ SchemeInfo hierarchical_split_scheme() {
                     .words_high = "2k (P + 1) (" + g + " - 1)/" + g + " + 2k (" + m + " + 1) (" +
                                   m + " - 1)/" + m,
                     .reduced = "0",
-                    .reduced_high = "k (" + g + " - 1) + k " + g + " (" + m + " - 1)",
+                    .reduced_high = "(k (" + g + " - 1) (" + g + " + 2) + k " + g + " (" + m +
+                                    " - 1) (" + m + " + 2))/2",
                     .ours = true},
           .added = "concentrated selections; smaller last nodes",
           .independent_iterations = true,

@@ -427,12 +427,27 @@ class OkTopkCost {
   }
 
   /// Equation 1 holds approximately: where the ranks select in different places, the mean of their
-  /// boundaries suits none of them, and one region may hold all that they select in a run.
+  /// boundaries suits none of them, and one region may hold all that they select in a run. If it is
+  /// known what a rank received, no port is busy longer: when all exchanges of a bucket are posted,
+  /// the last message has left after what a rank sends, and has arrived after what a rank receives.
   void add_concentration(Terms& high) const {
-    const double one_region = entry_ * k_ * (g_ - 1 + g_ * (m_ - 1));
-    high.words += std::max(0.0, one_region - split_high().words);
+    const double in_one = k_ * (g_ - 1 + g_ * (m_ - 1));
+    double received = in_one;
+    double path = in_one;
+    if (in_.selected->split_words && flag("rotation")) {
+      const auto bucket = static_cast<double>(in_.options->integer("bucket"));
+      const auto buckets_of = [&](double ranks) {  // the published first one counts the rank itself
+        return ranks == 1 ? 0 : std::ceil((ranks - (published_ ? 0 : 1)) / bucket);
+      };
+      const double buckets = buckets_of(g_) + buckets_of(m_);
+      const double sent = g_ > 1 ? k_ * (1 + g_) : k_;
+      received = buckets * static_cast<double>(*in_.selected->split_words) / entry_;
+      path = std::min(in_one, buckets * sent + received);
+    }
+    high.words += std::max(0.0, entry_ * path - split_high().words);
     if (flag("balanced_split") && flag("rotation")) {
-      high.reduced += k_ * (g_ - 1) * (1 - 1 / g_) + k_ * (m_ - 1) * (g_ - 1 / m_);
+      high.reduced +=
+          std::min(received, k_ * (g_ - 1) * (1 - 1 / g_) + k_ * (m_ - 1) * (g_ - 1 / m_));
     }
   }
 

@@ -114,7 +114,8 @@ class SplitAllgather final : public SparseCollective {
       // As published: all messages at once, that to rank 0 first, without waiting.
       ExchangeOrder order{.rotated = rotated};
       if (!rotated) order.bucket = setup_.ranks;
-      const SplitStyle style{.order = order, .marker = marker_of(second_)};
+      const SplitStyle style{
+          .order = order, .marker = marker_of(second_), .merges = second_ == Second::sparse};
       Task<SparseVector> task = split_and_reduce(comm, selected, boundaries_, setup_, style);
       region = co_await std::move(task);
     }
@@ -196,13 +197,15 @@ Cost recursive_double_cost(const CostInput& in) {
   const double log = std::log2(static_cast<double>(core));
   // The most words, and values among them, of a stream that may have so many entries.
   const auto most = [&](double entries) {
+    // A merge visits the entries of both streams.
     if (entries > delta * n) return Terms{0, dense, dense};
-    return Terms{0, in.entry() * std::min(entries, n), std::min(entries, n)};
+    return Terms{0, in.entry() * std::min(entries, n), 2 * std::min(entries, n)};
   };
+  const bool is_static = std::isinf(delta);
   const double least =
-      std::isinf(delta) ? in.entry() * in.least() : std::min(in.entry() * in.least(), dense);
+      is_static ? in.entry() * in.least() : std::min(in.entry() * in.least(), dense);
   Cost cost;
-  cost.counted.low = {log, least * log, least / in.entry() * log};
+  cost.counted.low = {log, least * log, (is_static ? 2 : 1) * least / in.entry() * log};
   // Without common indexes each step holds twice as much as the one before, until it is dense.
   // When ranks fold in, it may hold twice as much from the start.
   double held = folds ? 2 * in.most() : in.most();
@@ -354,8 +357,8 @@ SchemeInfo ssar_recursive_double_scheme() {
                        {.latency = "log P",
                         .words = "2k log P",
                         .words_high = "2k (P-1)",
-                        .reduced = "k log P",
-                        .reduced_high = "k (P-1)"},
+                        .reduced = "2k log P",
+                        .reduced_high = "2k (P-1)"},
                        {}, recursive_double_cost, allreduce_recursive_doubling);
 }
 
@@ -379,7 +382,7 @@ SchemeInfo ring_sparse_scheme() {
        .words = "4k (P-1)/P",
        .words_high = "2n (P-1)/P",
        .reduced = "0",
-       .reduced_high = "(P-1) ceil(n/P)",
+       .reduced_high = "min(1, P-1) P ceil(n/P)",
        .ours = true},
       {delta_option()}, ring_sparse_cost, allreduce_ring);
   info.stand_ins.uneven_parts = UnevenParts::sent;
@@ -393,7 +396,7 @@ SchemeInfo ssar_split_allgather_scheme() {
                       {.latency = "P-1 + log P",
                        .words = "4k (P-1)/P",
                        .words_high = "2k P",
-                       .reduced_high = "k (P-1)"},
+                       .reduced_high = "(P-1) min(k (P+2)/2, k + ceil(n/P))"},
                       Second::sparse, {});
 }
 

@@ -5,11 +5,22 @@ namespace thinwire::algorithms {
 
 namespace {
 
-Selection select_exactly(const SchemeSetup& setup, const SparseVector& accumulated, Rank /*rank*/,
-                         int /*iteration*/) {
-  return {.selected = select_largest(accumulated, setup.carried_k()),
-          .work = {.sorted = setup.space.components}};
-}
+class ExactTopk final : public Sparsifier {
+ public:
+  explicit ExactTopk(const SchemeSetup& setup) : setup_(setup) {}
+
+  Selection select(const SparseVector& accumulated, Rank /*rank*/, int /*iteration*/) override {
+    return {.selected = select_largest(accumulated, setup_.carried_k()),
+            .work = {.sorted = setup_.space.components}};
+  }
+
+  [[nodiscard]] std::optional<std::int64_t> fixed_count() const override {
+    return setup_.carried_k();
+  }
+
+ private:
+  const SchemeSetup& setup_;
+};
 
 }  // namespace
 
@@ -18,10 +29,11 @@ SparsifierInfo exact_topk_sparsifier() {
           .summary = "exactly the k entries of largest magnitude",
           .source = "Aji, Heafield (EMNLP 2017)",
           .independent_iterations = true,
+          .fixed_count = true,
           .options = {},
           .expected_work = [](std::int64_t n, std::int64_t /*k*/,
                               const Options& /*options*/) { return SelectionWork{.sorted = n}; },
-          .make = without_state(select_exactly)};
+          .make = [](const SchemeSetup& setup) { return std::make_unique<ExactTopk>(setup); }};
 }
 
 }  // namespace thinwire::algorithms

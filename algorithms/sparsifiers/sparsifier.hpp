@@ -80,6 +80,8 @@ struct SelectionReport {
   bool took_part = false;     ///< this rank selected in the iteration
   std::int64_t selected = 0;  ///< components
   std::int64_t sent = 0;      ///< those and the empty slots sent with them
+  /// Tensors that were compressed, of a scheme that decides for each.
+  std::optional<std::int64_t> compressed_tensors = {};
   SelectionWork work = {};
 };
 
@@ -94,6 +96,9 @@ class Sparsifier {
   /// Iterations count from 1. Coordinates that `accumulated` does not hold are 0.
   [[nodiscard]] virtual Selection select(const SparseVector& accumulated, Rank rank,
                                          int iteration) = 0;
+  /// The number of coordinates that every rank selects in each iteration, if it is the same: then
+  /// ranks need not tell each other. Where fewer are not zero, fewer are selected.
+  [[nodiscard]] virtual std::optional<std::int64_t> fixed_count() const { return std::nullopt; }
   /// Receives the number of coordinates that each rank selected, if the collective exchanges it.
   virtual void observe(const Numbers& counts, int iteration);
   /// What one rank decides for all of them before they select: whether anything is decided, what it
@@ -139,6 +144,7 @@ struct SparsifierInfo {
   bool independent_iterations = false;  ///< as SchemeInfo::independent_iterations
   bool draws = false;                   ///< as SchemeInfo::draws
   Needs needs = Needs::nothing;
+  bool fixed_count = false;    ///< Sparsifier::fixed_count() is k
   bool takes_tensors = false;  ///< as SchemeInfo::takes_tensors
   std::vector<OptionInfo> options;
   /// The options that are periods: in every such iteration selecting does different work.

@@ -315,8 +315,10 @@ TEST_CASE("DRAGONN compresses a tensor where Equation 1 says so") {
   const auto outcome_with = [&](const test::SchemeRanks::GradientOf& of, double launch) {
     test::Networks networks;
     SchemeRanks scheme(find_scheme("dragonn"), kRanks, space, 100,
-                       {{"compress_s", launch}, {"compress_s_per_component", 0.0}}, Seconds(0), 1,
-                       tensors, {test::kAlpha, test::kBeta});
+                       {{"compress_s", launch},
+                        {"compress_s_per_component", 0.0},
+                        {"fusion_words", std::int64_t{1}}},
+                       Seconds(0), 1, tensors, {test::kAlpha, test::kBeta});
     Iteration outcome = scheme.run(networks.alphabeta, 1, of);
     CHECK(outcome.report.makespan().value() ==
           exactly(formula(scheme.cost(1).counted.low.messages, scheme.cost(1).counted.low.words)));

@@ -37,6 +37,15 @@ struct Iteration {
     take(info.carries_slots ? result.selection.sent : result.selection.selected);
     counts.total += result.selection.selected;
   }
+  for (std::size_t phase = 0; phase < outcome.report.phases.size(); ++phase) {
+    if (!outcome.report.phases[phase].starts_with("split_")) continue;
+    std::int64_t most = 0;
+    for (const RankReport& rank : outcome.report.ranks) {
+      if (phase >= rank.by_phase.size()) continue;
+      most = std::max(most, rank.by_phase[phase].words_received.value());
+    }
+    counts.split_words = counts.split_words.value_or(0) + most;
+  }
   if (info.selects_result) {
     const auto& sum = std::get<SparseVector>(outcome.results.front().sum);
     take(static_cast<std::int64_t>(sum.size()) * granule);

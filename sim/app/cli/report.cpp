@@ -260,9 +260,10 @@ int run(const ReportFlags& flags) {
   Read read = read_all(flags.results);
   select(read, flags.where);
   std::ranges::move(report::measured_curves(read.rows), std::back_inserter(read.validation));
+  const bool of_claims = flags.figure == "claims";
   const bool records = !read.validation.empty() &&
                        (page || flags.figure == "measured" || flags.figure == "accuracy");
-  if (read.rows.empty() && !records && (read.claims.empty() || !page)) {
+  if (read.rows.empty() && !records && (read.claims.empty() || !(page || of_claims))) {
     throw InputError("report: no results in {}", fmt::join(flags.results, ", "));
   }
   for (const std::string& path : read.empty) say("{}: holds no results", path);
@@ -288,9 +289,9 @@ int run(const ReportFlags& flags) {
     write_out(flags.output, report::report_page(report));
     return 0;
   }
+  const std::vector<Json>& lines = of_claims ? report.claims : report.validation;
   if (format == "py") {
-    write_out(flags.output,
-              report::figure_python(flags.figure, report.figures, style, report.validation));
+    write_out(flags.output, report::figure_python(flags.figure, report.figures, style, lines));
     return 0;
   }
   // A PNG is drawn with two pixels per unit, so that texts are sharp.
@@ -300,10 +301,9 @@ int run(const ReportFlags& flags) {
     style.width /= kPixels;
     style.height /= kPixels;
   }
-  write_out(flags.output,
-            report::image_of(report::figure_svg(flags.figure, report.figures, report.links, style,
-                                                report.validation),
-                             format, kPixels));
+  write_out(flags.output, report::image_of(report::figure_svg(flags.figure, report.figures,
+                                                              report.links, style, lines),
+                                           format, kPixels));
   return 0;
 }
 
@@ -331,7 +331,7 @@ void add_report(Command& app) {
       .add_option(
           "--figure", flags->figure,
           "for svg, png, pdf and py: time, volume, breakdown, congestion, crossover, links, "
-          "measured or accuracy")
+          "measured, accuracy or claims")
       .value_text("FIGURE");
   command.add_option("--title", flags->style.title, "title of the page, or above the figure")
       .value_text("TEXT");

@@ -56,8 +56,18 @@ class Judge {
     if (selection) {
       in.selected = selected_in(*selection, result, scheme_);
       in.result = result;
+      if (iteration == row_.outcome->iteration) in.selected->split_words = split_words();
     }
     return scheme_.cost(in);
+  }
+  /// The most words that a rank received in the split of the reported iteration.
+  [[nodiscard]] std::optional<std::int64_t> split_words() const {
+    std::optional<std::int64_t> words;
+    for (const PhaseCost& phase : row_.outcome->phases) {
+      if (!phase.name.starts_with("split_")) continue;
+      words = words.value_or(0) + phase.words_received.value();
+    }
+    return words;
   }
   [[nodiscard]] double value(algorithms::Terms terms) const {
     if (!has_clock_) return terms.messages;

@@ -110,6 +110,8 @@ struct Outcome {
   std::int64_t result_components = 0;  ///< non-zero components of the reduced gradient (n if dense)
   bool ranks_agree = false;            ///< all ranks hold the same result, or its blocks
   std::optional<SelectionSummary> selection;  ///< of sparse schemes, if anything was selected
+  /// Tensors that were compressed, of a scheme that decides for each whether that pays.
+  std::optional<std::int64_t> compressed_tensors;
   /// The iterations, before the first, in which partitions and threshold settled; if they did.
   std::optional<int> settling_iterations;
   bool settling_cut_short = false;  ///< they were not seen to settle

@@ -287,6 +287,7 @@ void take_further(const JsonNode& node, Outcome& outcome) {
   if (const auto one = field(node, "settling_cut_short")) outcome.settling_cut_short = one->flag();
   if (const auto one = field(node, "extrapolated_chunks"))
     outcome.extrapolated_chunks = one->whole();
+  if (const auto one = field(node, "compressed_tensors")) outcome.compressed_tensors = one->whole();
   if (const auto one = field(node, "measured")) outcome.measured = measured_from(*one);
   if (const auto one = field(node, "training")) outcome.training = training_from(*one);
 }
@@ -354,6 +355,7 @@ Json to_json(const Outcome& outcome, bool has_clock) {
       {"links", array_or_null(outcome.links, link_json)},
       {"by_rank", array_or_null(outcome.by_rank, rank_json)}};
   if (outcome.extrapolated_chunks) json["extrapolated_chunks"] = *outcome.extrapolated_chunks;
+  if (outcome.compressed_tensors) json["compressed_tensors"] = *outcome.compressed_tensors;
   if (outcome.machine.node > 0) json["node"] = outcome.machine.node;
   if (outcome.machine.switches.any()) json["switches"] = to_json(outcome.machine.switches);
   if (outcome.measured) json["measured"] = to_json(*outcome.measured);

@@ -72,6 +72,7 @@ results::Outcome IterationRun::simulate(Network& network, std::size_t at,
     if (point_.in_first_group(rank)) selections.push_back(ranks_[rank].reduced.selection);
   }
   outcome.selection = selection_of(selections, info.dense);
+  outcome.compressed_tensors = selections.front().compressed_tensors;
   of_point_.say_how_settled(outcome);
   passed_ = at + 1;
   return outcome;

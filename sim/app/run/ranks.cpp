@@ -201,8 +201,7 @@ algorithms::SchemeSetup PointRanks::make_setup(const plan::Machine& machine) {
   }
   const WorkPrices prices = training_ ? training_->training.prices : WorkPrices{};
   const Gamma gamma =
-      training_ ? Gamma(prices.reduce.element, prices.scatter.element, prices.scan.element)
-                : Gamma(point_.machine.gamma(point_.space.components));
+      training_ ? Gamma(prices) : Gamma(point_.machine.gamma(point_.space.components));
   algorithms::SchemeSetup setup{
       .ranks = point_.data_ranks(),
       .space = point_.space,

@@ -111,14 +111,11 @@ Seconds GradientReduction::work(const Message& a, const Message& b, const Messag
     return words(sparse) / space_.precision.entry();
   };
   if (DenseBlock::holds(b.payload)) return gamma().word * words(b);
-  const Seconds adding = gamma().entry * entries(b);
-  if (gamma().zero == Seconds(0) || DenseBlock::holds(a.payload) ||
-      !DenseBlock::holds(sum.payload)) {
-    return adding;
-  }
+  if (DenseBlock::holds(a.payload)) return gamma().entry * entries(b);
+  if (!DenseBlock::holds(sum.payload)) return gamma().merge * (entries(a) + entries(b));
   const DenseBlock block = DenseBlock::from(sum.payload);
   const std::int64_t components = space_.component(block.last()) - space_.component(block.first());
-  return adding + gamma().entry * entries(a) + gamma().zero * static_cast<double>(components);
+  return gamma().entry * (entries(a) + entries(b)) + gamma().zero * static_cast<double>(components);
 }
 
 Message NumbersReduction::cut(const Message& held, PieceRange wanted, int pieces) const {

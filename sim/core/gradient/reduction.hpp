@@ -9,6 +9,7 @@
 #include "sim/core/gradient/shared_work.hpp"
 #include "sim/core/gradient/space.hpp"
 #include "sim/core/gradient/stream.hpp"
+#include "sim/core/kernel/work_prices.hpp"
 
 namespace thinwire::inline gradient {
 
@@ -34,14 +35,19 @@ struct Summed {
 struct Gamma {
   Seconds word;   ///< dense values
   Seconds entry;  ///< sparse values, which have to be found first
+  Seconds merge;  ///< an entry of either of two sorted lists that are merged
   /// A component that is set to zero where a sparse sum becomes dense. If it is free, as on the
   /// papers' machine, so are the entries that are then written.
   Seconds zero;
 
   Gamma() = default;
-  Gamma(Seconds both) : word(both), entry(both) {}  // NOLINT(google-explicit-constructor)
-  Gamma(Seconds of_word, Seconds of_entry, Seconds of_zero)
-      : word(of_word), entry(of_entry), zero(of_zero) {}
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Gamma(Seconds all) : word(all), entry(all), merge(all) {}
+  explicit Gamma(const WorkPrices& prices)
+      : word(prices.reduce.element),
+        entry(prices.scatter.element),
+        merge(prices.merge.element),
+        zero(prices.scan.element) {}
 };
 
 /// A kind of values, with its sum.

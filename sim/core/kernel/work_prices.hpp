@@ -31,6 +31,7 @@ struct WorkPrices {
   // Summation:
   Price reduce;   ///< per word of a dense sum
   Price scatter;  ///< per entry that is added to a sum
+  Price merge;    ///< per entry of either of two sorted sparse vectors that are summed
   Price unite;    ///< per index of the lists that are united (sorted, and duplicates dropped)
   Price sort;     ///< per entry of two sparse vectors of which the k largest are kept (gTopk)
 

@@ -33,7 +33,7 @@ constexpr std::array kCopies{Work{"to_host", &WorkPrices::to_host},
                              Work{"to_device", &WorkPrices::to_device}};
 constexpr std::array kOnHost{Work{"reduce", &WorkPrices::reduce},
                              Work{"scatter", &WorkPrices::scatter},
-                             Work{"sort", &WorkPrices::sort}};
+                             Work{"merge", &WorkPrices::merge}, Work{"sort", &WorkPrices::sort}};
 
 SourcedPrice read_price(const JsonNode& node) {
   node.be_object(std::array<std::string_view, 3>{"call_s", "element_s", "source"});
@@ -82,6 +82,7 @@ WorkPrices Device::prices(bool staging) const {
     take(gpu, kCopies, prices);
     take(host, kOnHost, prices);
   }
+  if (!staging || !host.contains("merge")) prices.merge = prices.scatter;
   return prices;
 }
 

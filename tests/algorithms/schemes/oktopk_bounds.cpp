@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -252,6 +253,37 @@ TEST_CASE("oktopk stays within its interval wherever each rank selects") {
       }
     }
   }
+}
+
+TEST_CASE("What a run received in the split bounds its time, so that a slow run is found") {
+  const auto high = [](int ranks, std::optional<std::int64_t> split) {
+    const std::int64_t k = 6400;
+    const Options options(find_scheme("oktopk").options, {});
+    const SelectedCounts selected{.least = k, .most = k, .total = k * ranks, .split_words = split};
+    return find_scheme("oktopk")
+        .cost({.ranks = ranks,
+               .n = 10'000'000,
+               .k = k,
+               .iteration = 2,
+               .options = &options,
+               .selected = selected,
+               .result = k})
+        .run()
+        .high.words;
+  };
+  for (const int ranks : {4, 16, 64, 256}) {
+    CAPTURE(ranks);
+    const double k = 6400;
+    const std::int64_t even = 2 * 6400 * (ranks - 1) / ranks;
+    const double gather = high(ranks, std::nullopt) - 2 * k * (ranks - 1);
+    // All that a rank sends and receives, in each of the buckets of 16.
+    const double buckets = std::ceil((ranks - 1) / 16.0);
+    const double known = buckets * (2 * k + static_cast<double>(even));
+    CHECK(high(ranks, even) == exactly(gather + std::min(known, 2 * k * (ranks - 1))));
+    // All selections in one region: as without knowing.
+    CHECK(high(ranks, 2 * 6400 * (ranks - 1)) == exactly(high(ranks, std::nullopt)));
+  }
+  CHECK(high(64, 2 * 6300) < 0.25 * high(64, std::nullopt));
 }
 
 TEST_CASE("SMPI takes as long for a direct gather and for the tight case as the formulas say") {

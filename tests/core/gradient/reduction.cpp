@@ -79,7 +79,7 @@ TEST_CASE("Messages of streams with a marker have it once, and its word costs no
   sparse.words += Words(1);
   const Summed few = reduction.sum(sparse, sparse);
   CHECK(few.message.words == Words(5));
-  CHECK(few.work == Seconds(4));
+  CHECK(few.work == Seconds(8));  // a merge visits both
   CHECK(reduction.sum(dense, sparse).message.words == Words(101));
   CHECK(reduction.cut(sparse, {0, 1}, 2).words == Words(3));
 }
@@ -87,14 +87,19 @@ TEST_CASE("Messages of streams with a marker have it once, and its word costs no
 TEST_CASE("A sum that becomes dense costs the zeros and the entries that were there") {
   const GradientSpace space{.components = 100, .granule = 1};
   SharedWork shared(16);
-  const GradientReduction reduction(shared, Gamma(Seconds(2), Seconds(3), Seconds(5)), space,
-                                    {.delta = 0.03});
+  const auto price = [](double seconds) { return Price{.call = {}, .element = Seconds(seconds)}; };
+  WorkPrices prices;
+  prices.scan = price(5);
+  prices.reduce = price(2);
+  prices.scatter = price(3);
+  prices.merge = price(7);
+  const GradientReduction reduction(shared, Gamma(prices), space, {.delta = 0.03});
   const Message three = SparseVector::checked({{3, 1.0F}, {50, 1.0F}, {70, 1.0F}}).message(space);
   const Message one = SparseVector::checked({{4, 1.0F}}).message(space);
   const Summed dense = reduction.sum(three, one);
   REQUIRE(DenseBlock::holds(dense.message.payload));
   CHECK(dense.work == Seconds(100 * 5 + 3 * 3 + 1 * 3));
-  CHECK(reduction.sum(one, one).work == Seconds(3));                        // stays sparse
+  CHECK(reduction.sum(one, one).work == Seconds(14));                       // stays sparse
   CHECK(reduction.sum(dense.message, one).work == Seconds(3));              // was dense
   CHECK(reduction.sum(dense.message, dense.message).work == Seconds(200));  // both
 }
@@ -194,7 +199,7 @@ TEST_CASE("Sums of sparse gradients are charged by their values and not their in
   CHECK(entries_of(SparseVector::from(summed.message.payload)) ==
         Entries{{1, 1.0F}, {2, 5.0F}, {9, 4.0F}, {10, 5.0F}});
   CHECK(summed.message.words == Words(16));
-  CHECK(summed.work.value() == 0.25 * 6);  // three entries of two components
+  CHECK(summed.work.value() == 0.25 * 10);  // three entries of two components
 }
 
 TEST_CASE("Sums of sparse gradients become dense above half of the components") {
@@ -254,8 +259,8 @@ TEST_CASE("A shared sum is made once and charged to everybody") {
   const Summed theirs = reduction.shared_sum(b, a);
   CHECK(shared.computed() == 1);
   CHECK(mine.message.payload == theirs.message.payload);
-  CHECK(mine.work.value() == 0.25 * 3);
-  CHECK(theirs.work.value() == 0.25 * 2);
+  CHECK(mine.work.value() == 0.25 * 5);  // a merge visits both
+  CHECK(theirs.work.value() == 0.25 * 5);
 }
 
 TEST_CASE("Lists of numbers are cut and added and joined element by element") {

@@ -24,6 +24,7 @@ WorkPrices some_prices() {
           .hash = price,
           .reduce = price,
           .scatter = price,
+          .merge = price,
           .unite = price,
           .sort = price,
           .quantise = price,

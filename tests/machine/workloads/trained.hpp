@@ -56,12 +56,14 @@ struct Trained {
     if (!layers.empty()) info = algorithms::layer_by_layer(info, layers);
     const GradientSpace space{.components = n, .granule = 1};
     SharedWork shared(4096);
+    WorkPrices on_device = prices;
+    on_device.merge = prices.scatter;  // as on a GPU
     const algorithms::SchemeSetup setup{
         .ranks = ranks,
         .space = space,
         .k = k,
-        .gamma = {prices.reduce.element, prices.scatter.element, prices.scan.element},
-        .prices = prices,
+        .gamma = Gamma(on_device),
+        .prices = on_device,
         .on_device = true,
         .options = algorithms::Options(info.options, options),
         .shared = &shared,

@@ -54,5 +54,7 @@ using PointFilter = std::function<bool(const CurvePoint&)>;
 [[nodiscard]] Figure measured_figure(const std::vector<Json>& validation);
 /// Of the curves of trainings.
 [[nodiscard]] Figure accuracy_figure(const std::vector<Json>& records);
+/// Of the lines of `claims`: the papers' numbers as open marks, the simulated ones filled.
+[[nodiscard]] Figure claims_figure(const std::vector<Json>& claims);
 
 }  // namespace thinwire::report

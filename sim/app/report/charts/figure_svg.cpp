@@ -22,7 +22,7 @@ using Maps = std::vector<LinkMap>;
 using Records = std::vector<Json>;
 using Draw = Figure (*)(const Figures&, const Maps&, const Records&);
 
-const std::array<std::pair<const char*, Draw>, 8> kFigures{
+const std::array<std::pair<const char*, Draw>, 9> kFigures{
     {{"time",
       [](const Figures& figures, const Maps&, const Records&) { return time_figure(figures); }},
      {"volume",
@@ -37,7 +37,9 @@ const std::array<std::pair<const char*, Draw>, 8> kFigures{
      {"measured",
       [](const Figures&, const Maps&, const Records& all) { return measured_figure(all); }},
      {"accuracy",
-      [](const Figures&, const Maps&, const Records& all) { return accuracy_figure(all); }}}};
+      [](const Figures&, const Maps&, const Records& all) { return accuracy_figure(all); }},
+     {"claims",
+      [](const Figures&, const Maps&, const Records& all) { return claims_figure(all); }}}};
 
 }  // namespace
 

@@ -15,7 +15,8 @@ namespace thinwire::report {
 [[nodiscard]] std::vector<std::string> figure_names();
 
 /// Throws InputError if there is no such figure, with the nearest name, and if the results contain
-/// nothing to show in it.
+/// nothing to show in it. `validation` are the records of the figures measured and accuracy, and the
+/// claims of the figure of that name.
 [[nodiscard]] std::string figure_svg(const std::string& name, const Figures& figures,
                                      const std::vector<LinkMap>& links,
                                      const FigureStyle& style = {},

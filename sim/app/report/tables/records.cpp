@@ -159,6 +159,7 @@ void add_selection(const results::Row& row, Json& record) {
            {"selection_deviation", if_selected(s.deviation(point.k, scheme.selects_together))},
            {"padding_factor", if_padded(scheme.padding_factor)},
            {"padded_elements", if_padded(scheme.padded_elements)},
+           {"compressed_tensors", o.compressed_tensors ? Json(*o.compressed_tensors) : Json()},
            {"settling_iterations", settled ? Json(*o.settling_iterations) : Json()},
            {"settling_cut_short", settled ? Json(o.settling_cut_short) : Json()},
            {"global_error", o.global_errors.empty() ? Json() : Json(o.global_errors.back())}});

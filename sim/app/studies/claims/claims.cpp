@@ -309,12 +309,14 @@ std::string with_bandwidth(const std::string& xml, const std::string& link, doub
   return std::regex_replace(xml, bandwidth, fmt::format("$01{}Bps", bytes_per_s));
 }
 
-std::string Trials::calibrated_platform(const std::string& platform, const std::string& link) {
+std::string Trials::retimed_platform(const std::string& platform, const std::string& link,
+                                     std::optional<double> bytes_per_s) {
   const std::string name = fmt::format("{}.{}_bytes_per_s", platform, link);
-  std::shared_ptr<TemporaryFile>& copy = platforms_[name];
+  const double rate = bytes_per_s ? *bytes_per_s : calibrated(name);
+  std::shared_ptr<TemporaryFile>& copy = platforms_[fmt::format("{} {}", name, rate)];
   if (!copy) {
     const std::string xml = read_text(topologies::kPlatforms.file(platform));
-    copy = std::make_shared<TemporaryFile>(with_bandwidth(xml, link, calibrated(name)), ".xml");
+    copy = std::make_shared<TemporaryFile>(with_bandwidth(xml, link, rate), ".xml");
   }
   return copy->path();
 }

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "algorithms/registry.hpp"
 #include "sim/app/results/compare.hpp"
@@ -47,13 +48,16 @@ Json published_options(const std::string& model) {
   return options;
 }
 
-/// A training on Piz Daint.
+/// The α-β machine of Piz Daint under the published code.
+Json on_daint(const Trials& trials) { return {{"machine", daint(trials)}}; }
+
+/// A training on Piz Daint, or on another network.
 const results::Row& trained(Trials& trials, const std::string& model, const std::string& scheme,
-                            int ranks) {
+                            int ranks, const Json& network = {}) {
   Json point = {{"scheme", scheme},
                 {"ranks", ranks},
-                {"machine", daint(trials)},
                 {"workload", {{"model", model}, {"device", "p100"}, {"staging", true}}}};
+  point.update(network.is_null() ? on_daint(trials) : network);
   if (scheme == "oktopk") point["options"] = published_options(model);
   // The paper moves the Gaussian threshold until more than 3k/4 are selected.
   if (scheme == "gaussiank") point["options"] = {{"corrected", true}, {"rounds", 50}};
@@ -68,12 +72,14 @@ const results::Row& trained(Trials& trials, const std::string& model, const std:
 }
 
 const results::TrainingOutcome& training(Trials& trials, const std::string& model,
-                                         const std::string& scheme, int ranks) {
-  return *trained(trials, model, scheme, ranks).outcome->training;
+                                         const std::string& scheme, int ranks,
+                                         const Json& network = {}) {
+  return *trained(trials, model, scheme, ranks, network).outcome->training;
 }
 
-double seconds(Trials& trials, const std::string& model, const std::string& scheme, int ranks) {
-  return training(trials, model, scheme, ranks).mean.total().value();
+double seconds(Trials& trials, const std::string& model, const std::string& scheme, int ranks,
+               const Json& network = {}) {
+  return training(trials, model, scheme, ranks, network).mean.total().value();
 }
 
 /// What stands in the column of null models for by_table1.
@@ -114,8 +120,8 @@ double sparsification(Trials& trials, const std::string& model, const std::strin
   return training(trials, model, scheme, ranks).mean.sparsification.value();
 }
 
-/// Compares both ends of "Ok-Topk outperforms the other schemes by lo to hi".
-void speedups(Trials& trials, ClaimPage& page, const std::string& model, int ranks) {
+/// Compares both ends of "Ok-Topk outperforms the other schemes by lo to hi". Returns the slowest.
+std::string speedups(Trials& trials, ClaimPage& page, const std::string& model, int ranks) {
   const double own = seconds(trials, model, "oktopk", ranks);
   const double own_by_table1 = by_table1(trials, model, "oktopk", ranks);
   std::string least;
@@ -145,7 +151,7 @@ void speedups(Trials& trials, ClaimPage& page, const std::string& model, int ran
       .against(kTable1, null_high);
   page.order("Ok-Topk is the fastest", clearly_less(1, low),
              fmt::format("{:.3g} times {}", low, least));
-  page.order("the greatest speedup is over gTopk", most == "gtopk", "over " + most);
+  return most;
 }
 
 /// The reported minutes say that another scheme than DenseOvlp comes closest to Ok-Topk.
@@ -234,23 +240,10 @@ void table1(Trials& trials, ClaimPage& page) {
   }
 }
 
-void lower_bound(Trials& trials, ClaimPage& page) {
-  const results::Row& row = trials.run({{"scheme", "oktopk"}, {"ranks", 64}});
-  const double bound = 2 * static_cast<double>(row.point.k) * 63 / 64;
-  const auto words = static_cast<double>(row.outcome->words_received.max);
-  page.order("no fewer words than the bound, and at most three times as many",
-             words >= bound && words <= 3 * bound,
-             fmt::format("{:.3g} times the bound", words / bound), Basis::formula);
-}
-
-void intro_fillin(Trials& trials, ClaimPage& page) {
-  const auto values = [&](int ranks) {
-    const Json point = {{"scheme", "topka"}, {"ranks", ranks}};
-    return static_cast<double>(trials.outcome(point).words_received.max) / 2;
-  };
-  // The last of seven stages delivers what 128 ranks receive beyond 64.
-  page.stated("values received in the last stage", 640'000, values(128) - values(64),
-              Basis::formula);
+void lower_bound(Trials& /*trials*/, ClaimPage& page) {
+  page.not_simulated("",
+                     "no input of a point is the tight case; tests run it, with equal regions (as "
+                     "the theorem says) and with averaged ones (never reached)");
 }
 
 void fillin(Trials& trials, ClaimPage& page, const std::string& profile, double density,
@@ -404,7 +397,8 @@ void balance_allgather(Trials& trials, ClaimPage& page) {
 
 void vgg_speedups(Trials& trials, ClaimPage& page) {
   const std::string m = "vgg16";
-  speedups(trials, page, m, 32);
+  const std::string slowest = speedups(trials, page, m, 32);
+  page.order("the greatest speedup is over gTopk", slowest == "gtopk", "over " + slowest);
   const auto comm = [&](const char* scheme, int ranks = 32) {
     return communication(trials, m, scheme, ranks);
   };
@@ -536,10 +530,82 @@ void bert_ordering(Trials& trials, ClaimPage& page) {
                  clearly_less(growth("topkdsa"), growth("gaussiank")),
              fmt::format("from 32 to 256 GPUs {:.3g}, {:.3g} and {:.3g} times", growth("topkdsa"),
                          growth("topka"), growth("gaussiank")));
-  double least = dense;
-  for (const char* other : kOthers) least = std::min(least, comm(other));
-  page.order("Ok-Topk communicates least", clearly_less(comm("oktopk"), least),
-             fmt::format("{:.3g} times the next", comm("oktopk") / least));
+}
+
+/// DenseOvlp's growth from 32 to 256 GPUs.
+double dense_growth(Trials& trials, const Json& network = {}) {
+  return seconds(trials, "bert", "dense_ovlp", 256, network) /
+         seconds(trials, "bert", "dense_ovlp", 32, network);
+}
+
+/// The seconds of an iteration that the text implies: 47 and 150 hours for 400,000 iterations, over
+/// the efficiency, times the least speedup.
+void bert_seconds(Trials& trials, ClaimPage& page) {
+  page.number("oktopk, 256 GPUs, s", "/values/oktopk", seconds(trials, "bert", "oktopk", 256))
+      .against(kTable1, by_table1(trials, "bert", "oktopk", 256));
+  std::string fastest;
+  double least = INFINITY;
+  for (const char* other : kOthers) {
+    const double time = seconds(trials, "bert", other, 256);
+    if (time < least) fastest = other;
+    least = std::min(least, time);
+  }
+  page.at_least("the fastest other scheme, 256 GPUs, s", "/values/others", least, Basis::predicted,
+                fastest);
+  page.at_least("dense_ovlp, 256 over 32 GPUs", "/values/dense_ovlp_growth", dense_growth(trials))
+      .unit.clear();
+}
+
+/// The same scaling on the links of Piz Daint, which the α-β machine cannot congest.
+void bert_on_links(Trials& trials, ClaimPage& page) {
+  const auto aries = [](const Json& more) {
+    Json network = {{"network", "links"}, {"platform", "aries_daint"}};
+    network.update(more);
+    return network;
+  };
+  const Json spread = {{"placement", "random:1"}};
+  const Json shared = {{"placement", "random:1"}, {"links", {{"background_share", 0.5}}}};
+  for (const auto& [what, more] : {std::pair{"ranks side by side", Json::object()},
+                                   {"ranks at random", spread},
+                                   {"at random, half of every link taken", shared}}) {
+    page.at_least(fmt::format("dense_ovlp, 256 over 32 GPUs, {}", what), "/growth",
+                  dense_growth(trials, aries(more)));
+  }
+  const auto efficiency = [&](const Json& network) {
+    return seconds(trials, "bert", "oktopk", 32, network) /
+           seconds(trials, "bert", "oktopk", 256, network);
+  };
+  page.number("efficiency of oktopk, 32 to 256 GPUs, at random, half of every link taken",
+              "/efficiency", efficiency(aries(shared)))
+      .against("the alpha-beta machine", efficiency(on_daint(trials)));
+}
+
+/// "More significant on commodity clusters": the gain over DenseOvlp with Gigabit Ethernet.
+void commodity(Trials& trials, ClaimPage& page) {
+  const auto gain = [&](const Json& network) {
+    return seconds(trials, "vgg16", "dense_ovlp", 32, network) /
+           seconds(trials, "vgg16", "oktopk", 32, network);
+  };
+  const double daint = gain(on_daint(trials));
+  const double ethernet = gain({{"platform", "gige_star"}});
+  page.order("VGG-16, 32 GPUs: a greater speedup over DenseOvlp with Gigabit Ethernet",
+             clearly_less(daint, ethernet),
+             fmt::format("{:.3g} and {:.3g} times", ethernet, daint));
+}
+
+/// Where latency counts, gTopk's 2 log P messages take less time than Ok-Topk's 2P.
+void small_k(Trials& trials, ClaimPage& page) {
+  const auto ratio = [&](int k) {
+    const auto time = [&](const char* scheme) {
+      return trials.outcome({{"scheme", scheme}, {"ranks", 64}, {"k", k}}).time().value();
+    };
+    return time("oktopk") / time("gtopk");
+  };
+  const double small = ratio(64);
+  const double large = ratio(102'400);
+  page.order("64 ranks: gTopk is faster at 64 entries, and Ok-Topk at 102,400",
+             clearly_less(1, small) && clearly_less(large, 1),
+             fmt::format("Ok-Topk takes {:.3g} and {:.3g} times as long", small, large));
 }
 
 void xi(Trials& /*trials*/, ClaimPage& page) {
@@ -553,7 +619,6 @@ void xi(Trials& /*trials*/, ClaimPage& page) {
 ClaimChecks oktopk_claims() {
   return {{"oktopk.table1", table1},
           {"oktopk.thm3.1", lower_bound},
-          {"oktopk.intro.fillin", intro_fillin},
           {"oktopk.fillin.vgg", [](Trials& t, ClaimPage& p) { fillin(t, p, "vgg16", 0.01, 16); }},
           {"oktopk.fillin.lstm", [](Trials& t, ClaimPage& p) { fillin(t, p, "lstm", 0.02, 32); }},
           {"oktopk.selection.deviation", deviation},
@@ -568,7 +633,11 @@ ClaimChecks oktopk_claims() {
           {"oktopk.bert.32.hours", bert_hours},
           {"oktopk.vgg.minutes", vgg_minutes},
           {"oktopk.lstm.minutes", lstm_minutes},
+          {"oktopk.bert.seconds", bert_seconds},
+          {"oktopk.bert.links", bert_on_links},
           {"oktopk.ordering.bert256", bert_ordering},
+          {"oktopk.commodity", commodity},
+          {"oktopk.small_k", small_k},
           {"oktopk.xi", xi}};
 }
 

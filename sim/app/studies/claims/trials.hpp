@@ -59,10 +59,10 @@ class Trials {
   /// The ends of the ranges of all constants that were used since the last call.
   [[nodiscard]] std::vector<Assumption> ends_of_used();
 
-  /// The path of a copy of a shipped platform with a calibrated bandwidth, that of
-  /// "PLATFORM.LINK_bytes_per_s", on its links of that name.
-  [[nodiscard]] std::string calibrated_platform(const std::string& platform,
-                                                const std::string& link);
+  /// The path of a copy of a shipped platform with another bandwidth on its links of a name: the
+  /// calibrated "PLATFORM.LINK_bytes_per_s" if none is given.
+  [[nodiscard]] std::string retimed_platform(const std::string& platform, const std::string& link,
+                                             std::optional<double> bytes_per_s = {});
 
   /// A shipped model, or the path of a copy whose computing time on the device is so many times as
   /// long.
@@ -90,7 +90,7 @@ class Trials {
   PointRunner runner_;
   std::optional<Assumption> assumption_;
   std::shared_ptr<TemporaryFile> device_;  // the copy of a device that repriced() names
-  std::map<std::string, std::shared_ptr<TemporaryFile>> platforms_;  // by calibrated parameter
+  std::map<std::string, std::shared_ptr<TemporaryFile>> platforms_;  // by link and bandwidth
   std::map<std::string, std::shared_ptr<TemporaryFile>> models_;     // by their text
   mutable std::set<std::string> used_;
   std::map<std::string, results::Row> rows_;

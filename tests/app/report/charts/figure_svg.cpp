@@ -295,3 +295,27 @@ TEST_CASE("a figure of curves is written as a program for matplotlib, and no oth
     CHECK_THROWS_AS(static_cast<void>(figure_python(other, crowded())), InputError);
   }
 }
+
+TEST_CASE("Claims are drawn with the paper's numbers open and the simulated ones filled") {
+  const Json holds = {
+      {"claim", "a.b"},        {"what", "16 GPUs <x>"}, {"source", "A paper, Figure 1"},
+      {"basis", "calibrated"}, {"paper", 10.0},         {"simulated", 12.0},
+      {"verdict", "holds"},    {"unit", "min"}};
+  Json misses = holds;
+  misses.update({{"what", "32 GPUs"},
+                 {"basis", "predicted"},
+                 {"simulated", 90.0},
+                 {"verdict", "misses"},
+                 {"source", "A paper, Figure 2"}});
+  Json order = holds;
+  order.update({{"what", "an order"}, {"paper", nullptr}, {"simulated", nullptr}});
+  const std::string svg = figure_svg("claims", {}, {}, {}, {holds, order, misses});
+  for (const char* text : {"16 GPUs &lt;x&gt; *", "12 / 10 min", "90 / 10 min", "A paper, Figure 1",
+                           "A paper, Figure 2", "the paper", "simulated, misses"}) {
+    CAPTURE(std::string(text));
+    CHECK(svg.find(text) != std::string::npos);
+  }
+  CHECK(svg.find("an order") == std::string::npos);
+  CHECK_THROWS_WITH_AS(static_cast<void>(figure_svg("claims", {}, {}, {}, {order})),
+                       doctest::Contains("no claim with numbers"), InputError);
+}
