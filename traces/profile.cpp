@@ -28,14 +28,14 @@ constexpr std::int64_t kMostComponents = std::numeric_limits<std::uint32_t>::max
 
 constexpr std::array<std::string_view, 3> kKinds{"fitted", "calibrated", "assumed"};
 
-enum class Range : std::uint8_t { from_0, above_0, below_1, to_1 };
+enum class Bounds : std::uint8_t { from_0, above_0, below_1, to_1 };
 constexpr std::array kRangeTexts{"a number, at least 0", "a number above 0",
                                  "a number, at least 0, below 1",
                                  "a number, at least 0, at most 1"};
 
-bool lies_in(Range range, double value) {
-  return std::isfinite(value) && (range == Range::above_0 ? value > 0 : value >= 0) &&
-         (range != Range::below_1 || value < 1) && (range != Range::to_1 || value <= 1);
+bool lies_in(Bounds range, double value) {
+  return std::isfinite(value) && (range == Bounds::above_0 ? value > 0 : value >= 0) &&
+         (range != Bounds::below_1 || value < 1) && (range != Bounds::to_1 || value <= 1);
 }
 
 template <auto kGroup, auto kMember>
@@ -48,29 +48,29 @@ struct Number {
   std::string_view group;
   std::string_view name;
   double& (*in)(Profile& profile);  ///< nullptr: popularity.block, which is whole
-  Range range;
+  Bounds range;
 };
 
 constexpr auto kNumbers = std::to_array<Number>({
-    {"popularity", "rho", member<&Profile::popularity, &Popularity::rho>, Range::below_1},
-    {"popularity", "beta_a", member<&Profile::popularity, &Popularity::beta_a>, Range::above_0},
-    {"popularity", "never", member<&Profile::popularity, &Popularity::never>, Range::below_1},
-    {"popularity", "block", nullptr, Range::above_0},
+    {"popularity", "rho", member<&Profile::popularity, &Popularity::rho>, Bounds::below_1},
+    {"popularity", "beta_a", member<&Profile::popularity, &Popularity::beta_a>, Bounds::above_0},
+    {"popularity", "never", member<&Profile::popularity, &Popularity::never>, Bounds::below_1},
+    {"popularity", "block", nullptr, Bounds::above_0},
     {"popularity", "clustering", member<&Profile::popularity, &Popularity::clustering>,
-     Range::to_1},
-    {"popularity", "bursts", member<&Profile::popularity, &Popularity::bursts>, Range::from_0},
-    {"magnitudes", "shape", member<&Profile::magnitudes, &Magnitudes::shape>, Range::above_0},
-    {"magnitudes", "scale", member<&Profile::magnitudes, &Magnitudes::scale>, Range::above_0},
-    {"magnitudes", "below", member<&Profile::magnitudes, &Magnitudes::below>, Range::above_0},
-    {"magnitudes", "rms", member<&Profile::magnitudes, &Magnitudes::rms>, Range::above_0},
-    {"magnitudes", "mean", member<&Profile::magnitudes, &Magnitudes::mean>, Range::above_0},
-    {"thresholds", "ranks", member<&Profile::thresholds, &ThresholdDrift::ranks>, Range::from_0},
-    {"thresholds", "noise", member<&Profile::thresholds, &ThresholdDrift::noise>, Range::from_0},
-    {"thresholds", "walk", member<&Profile::thresholds, &ThresholdDrift::walk>, Range::from_0},
-    {"thresholds", "memory", member<&Profile::thresholds, &ThresholdDrift::memory>, Range::above_0},
-    {"thresholds", "start", member<&Profile::thresholds, &ThresholdDrift::start>, Range::above_0},
+     Bounds::to_1},
+    {"popularity", "bursts", member<&Profile::popularity, &Popularity::bursts>, Bounds::from_0},
+    {"magnitudes", "shape", member<&Profile::magnitudes, &Magnitudes::shape>, Bounds::above_0},
+    {"magnitudes", "scale", member<&Profile::magnitudes, &Magnitudes::scale>, Bounds::above_0},
+    {"magnitudes", "below", member<&Profile::magnitudes, &Magnitudes::below>, Bounds::above_0},
+    {"magnitudes", "rms", member<&Profile::magnitudes, &Magnitudes::rms>, Bounds::above_0},
+    {"magnitudes", "mean", member<&Profile::magnitudes, &Magnitudes::mean>, Bounds::above_0},
+    {"thresholds", "ranks", member<&Profile::thresholds, &ThresholdDrift::ranks>, Bounds::from_0},
+    {"thresholds", "noise", member<&Profile::thresholds, &ThresholdDrift::noise>, Bounds::from_0},
+    {"thresholds", "walk", member<&Profile::thresholds, &ThresholdDrift::walk>, Bounds::from_0},
+    {"thresholds", "memory", member<&Profile::thresholds, &ThresholdDrift::memory>, Bounds::above_0},
+    {"thresholds", "start", member<&Profile::thresholds, &ThresholdDrift::start>, Bounds::above_0},
     {"thresholds", "filling", member<&Profile::thresholds, &ThresholdDrift::filling>,
-     Range::above_0},
+     Bounds::above_0},
 });
 
 void check_numbers(Profile profile, const std::string& path) {
