@@ -383,7 +383,7 @@ TEST_CASE("bandwidths are those of nccl-tests, of the dense gradient") {
   CHECK(record_of("-P 2 --model lstm_an4 --statistical")["algbw_bytes_per_s"].is_null());
 }
 
-TEST_CASE("the tables of run and sweep fit into 180 columns" * doctest::test_suite("large")) {
+TEST_CASE("the tables of run and sweep fit into 190 columns" * doctest::test_suite("large")) {
   // n is long, so that the columns are wide.
   const TemporaryFolder folder;
   const Ended table =
@@ -392,7 +392,7 @@ TEST_CASE("the tables of run and sweep fit into 180 columns" * doctest::test_sui
                   " -o " + folder.path("c.jsonl"));
   REQUIRE(table.exit_code == 0);
   std::istringstream lines(table.out);
-  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 180);
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 190);
 }
 
 TEST_CASE(

@@ -43,8 +43,8 @@ constexpr const char* kManyPoints = R"({
 /// Some tenths of a second each.
 constexpr const char* kLongPoints = R"({
   "name": "long",
-  "base": {"components": 1000000, "granule": 1, "ranks": 32, "iterations": 8},
-  "grid": {"scheme": ["dense_ring"], "machine.alpha_s": [1e-6, 2e-6, 3e-6, 4e-6]}
+  "base": {"components": 1000000, "density": 0.1, "granule": 1, "ranks": 32, "iterations": 8},
+  "grid": {"scheme": ["topka"], "machine.alpha_s": [1e-6, 2e-6, 3e-6, 4e-6]}
 })";
 
 std::vector<json> rows_in(const std::string& path) {
