@@ -138,7 +138,8 @@ class ComparisonColumns {
       });
       if (differs) add(report::number_column("steady_s", "time_steady_s"));
     }
-    if (any_value("compressed_tensors")) add(report::number_column("compressed", "compressed_tensors"));
+    if (any_value("compressed_tensors"))
+      add(report::number_column("compressed", "compressed_tensors"));
     if (any_value("settling_iterations")) {
       add({"settled_after", [](const Json& r) {
              const std::string iterations = report::number_text(r.at("settling_iterations"));

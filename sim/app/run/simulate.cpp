@@ -48,8 +48,8 @@ void check_memory(const std::vector<const plan::Point*>& points, const ProcessSe
       bytes.back() = std::min(bytes.back(), static_cast<double>(*settings.limits.memory_bytes));
     }
     require_memory(bytes.back(),
-                   fmt::format("{} of {} ranks and {} components", point->scheme->name, point->ranks,
-                               point->space.components),
+                   fmt::format("{} of {} ranks and {} components", point->scheme->name,
+                               point->ranks, point->space.components),
                    "take fewer ranks or components, or statistical values");
   }
   std::ranges::sort(bytes, std::ranges::greater());

@@ -58,18 +58,17 @@ struct Trained {
     SharedWork shared(4096);
     WorkPrices on_device = prices;
     on_device.merge = prices.scatter;  // as on a GPU
-    const algorithms::SchemeSetup setup{
-        .ranks = ranks,
-        .space = space,
-        .k = k,
-        .gamma = Gamma(on_device),
-        .prices = on_device,
-        .on_device = true,
-        .options = algorithms::Options(info.options, options),
-        .shared = &shared,
-        .alpha = Seconds(alpha),
-        .beta_per_word = Seconds(beta),
-        .tensors = tensors};
+    const algorithms::SchemeSetup setup{.ranks = ranks,
+                                        .space = space,
+                                        .k = k,
+                                        .gamma = Gamma(on_device),
+                                        .prices = on_device,
+                                        .on_device = true,
+                                        .options = algorithms::Options(info.options, options),
+                                        .shared = &shared,
+                                        .alpha = Seconds(alpha),
+                                        .beta_per_word = Seconds(beta),
+                                        .tensors = tensors};
     std::vector<std::unique_ptr<algorithms::Scheme>> schemes;
     for (int rank = 0; rank < ranks; ++rank) schemes.push_back(info.make(setup));
     const Training training{.compute = even_layers(n, forward, backward),
