@@ -164,6 +164,7 @@ ChildProcess::ChildProcess(ChildWork work, ChildLimits limits, bool verbose)
     throw SimulationError("no child process: {}", std::strerror(errno));
   }
   if (pid_ == 0) {
+    leave_signals_to(nullptr);  // another thread may hold the interpreter, which is not here
     be_the_child(work_, parent, results.write_end(), messages.write_end(), verbose);
   }
   files_ = {results.take_read_end(), messages.take_read_end()};

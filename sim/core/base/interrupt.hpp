@@ -19,7 +19,7 @@ class InterruptGuard {
 };
 
 /// `poll` is called by each InterruptGuard::check() instead: it runs the handlers that are due, and
-/// throws InterruptedError where one of them ends the work.
+/// throws InterruptedError where one of them ends the work. Null: guards catch signals themselves.
 void leave_signals_to(void (*poll)());
 
 }  // namespace thinwire::inline base
