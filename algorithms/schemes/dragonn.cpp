@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <ranges>
 #include <span>
 #include <utility>
 
@@ -43,7 +42,8 @@ std::vector<Bucket> fused(std::span<const Tensor> tensors, const GradientSpace& 
                           const Options& options) {
   const Words most(options.integer(kFusion));
   std::vector<Bucket> buckets;
-  for (const Tensor& tensor : std::views::reverse(tensors)) {
+  for (std::size_t at = tensors.size(); at-- > 0;) {
+    const Tensor& tensor = tensors[at];
     const bool fits =
         !buckets.empty() && space.value_words(components_in(buckets.back()) + tensor.size) <= most;
     if (!fits) buckets.emplace_back();
@@ -139,7 +139,8 @@ std::vector<Tensor> tensors_of(const std::vector<std::int64_t>& sizes, const Gra
   std::vector<Tensor> decided;
   for (const Bucket& bucket : fused(tensors, space, options)) {
     const auto in_bucket = static_cast<double>(components_in(bucket));
-    for (Tensor tensor : std::views::reverse(bucket)) {
+    for (std::size_t at = bucket.size(); at-- > 0;) {
+      Tensor tensor = bucket[at];
       const std::int64_t words = compressed_words(tensor.k, space, options);
       TensorProfile profile = costs.of(tensor.size, tensor.k, ranks, words);
       profile.share_of_messages = static_cast<double>(tensor.size) / in_bucket;

@@ -95,8 +95,9 @@ Asked asked_of(const std::string& config, const Json& given,
   std::vector<std::string> keys;
   for (const auto& item : given.items()) keys.push_back(item.key());
   // The first ones vary fastest, so that the networks of a scheme stand side by side.
-  std::ranges::stable_partition(
-      keys, [](const std::string& key) { return key == "network" || key == "platform"; });
+  std::stable_partition(keys.begin(), keys.end(), [](const std::string& key) {
+    return key == "network" || key == "platform";
+  });
   for (const std::string& key : keys) {
     const Json values = given.at(key).is_array() ? given.at(key) : Json::array({given.at(key)});
     std::vector<plan::Request> more;

@@ -192,7 +192,7 @@ class ComparisonColumns {
     add({"verdict",
          [](const Json& r) {
            if (r.at("status") != "ok") return r.at("status").get<std::string>();
-           const auto verdict = r.at("verdict").get<std::string>();
+           auto verdict = r.at("verdict").get<std::string>();
            const Json& mean = r.at("verdict_mean");
            if (mean.is_null() || mean == verdict) return verdict;
            return verdict + ", mean " + mean.get<std::string>();
