@@ -13,8 +13,8 @@
 #include "sim/app/cli/points.hpp"
 #include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/settings.hpp"
+#include "sim/app/run/executor.hpp"
 #include "sim/app/run/networks.hpp"
-#include "sim/core/base/child_process.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/split.hpp"
@@ -87,7 +87,8 @@ schedules::ReadSchedule schedule_of(const ScheduleFlags& flags) {
 Json replay(const plan::Point& point, const schedules::ReadSchedule& schedule, Bytes eager,
             const CollectiveSchemes& schemes, bool verbose) {
   const auto network = std::make_shared<run::ReadyNetwork>();
-  ChildProcess child(
+  run::Executor executor({.verbose = verbose});
+  const std::size_t number = executor.start(
       {.subject = point.platform.empty() ? point.network->name : point.platform,
        .prepare = [&] { *network = run::make_network(point, verbose); },
        .run =
@@ -104,10 +105,8 @@ Json replay(const plan::Point& point, const schedules::ReadSchedule& schedule, B
              const double time = report.makespan().value();
              if (!std::isfinite(time)) networks::throw_time_overflow();
              return Json{{"time_s", time}, {"steps", report.steps()}}.dump();
-           }},
-      {}, verbose);
-  child.wait();
-  return Json::parse(child.outcome().text);
+           }});
+  return Json::parse(executor.take(number)->outcome().text);
 }
 
 CollectiveSchemes schemes_of(const ScheduleFlags& flags) {
