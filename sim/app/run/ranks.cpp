@@ -252,14 +252,14 @@ RankState PointRanks::make_rank() const {
   return state;
 }
 
-algorithms::LocalGradient PointRanks::gradient(const RankState& state, Rank of_point,
+algorithms::LocalGradient PointRanks::gradient(const RankState& state, Rank rank,
                                                int iteration) const {
   if (info_.dense && !values_) {
     return DenseBlock::valueless(0, static_cast<std::uint32_t>(point_.space.coordinates()));
   }
-  const Rank rank(point_.parallel.data_group(of_point, point_.ranks).number_of(of_point));
-  if (info_.dense) return state.feedback.accumulate(source_->dense(rank, iteration));
-  return state.feedback.accumulate(source_->sparse(rank, iteration));
+  const Rank of_group(point_.parallel.data_group(rank, point_.ranks).number_of(rank));
+  if (info_.dense) return state.feedback.accumulate(source_->dense(of_group, iteration));
+  return state.feedback.accumulate(source_->sparse(of_group, iteration));
 }
 
 double PointRanks::slowness(Rank rank, int iteration) const {
