@@ -77,7 +77,7 @@ Parallel parallel_from(const std::string& text) {
 
 std::string text_of(const Parallel& parallel) {
   if (parallel == Parallel{}) return {};
-  const std::string tensor = fmt::format("tp={}", parallel.tensor);
+  std::string tensor = fmt::format("tp={}", parallel.tensor);
   if (parallel.data == 0) return tensor;
   return parallel.data_first ? fmt::format("dp={},{}", parallel.data, tensor)
                              : fmt::format("{},dp={}", tensor, parallel.data);
