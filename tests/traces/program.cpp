@@ -69,7 +69,7 @@ TEST_CASE("trace show draws unions and thresholds") {
   check_refused(run_program("trace show " + path + " --svg " + folder.path("t.jpg") + " > " +
                             folder.path("ignored")),
                 "t.jpg");
-  check_refused(run_program("trace show " + path + " --svg " + folder.path("no/t.svg") + " > " +
+  check_refused(run_program("trace show " + path + " --svg " + folder.path("t.svg/t.svg") + " > " +
                             folder.path("ignored")),
                 "cannot be written");
 }
