@@ -1,6 +1,8 @@
 // Simulations on SMPI, each in a child process that returns its results as numbers.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -11,9 +13,11 @@
 #include <vector>
 
 #include "sim/core/base/child_process.hpp"
+#include "sim/machine/networks/alphabeta/alphabeta.hpp"
 #include "sim/machine/networks/smpi/smpi.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "topologies/loading/placement.hpp"
+#include "topologies/loading/shipped.hpp"
 
 namespace thinwire::test {
 
@@ -106,5 +110,19 @@ class PlatformFile {
   TemporaryFolder folder_;
   std::string path_;
 };
+
+/// Checks that `times(network)` are as long on SMPI as on the α-β machine with α = 2 µs and β = 0.4 ns,
+/// whose ports the platform `alphabeta` has.
+inline void check_same_on_smpi(int ranks, const std::function<Doubles(Network&)>& times) {
+  const Doubles smpi =
+      on_smpi({.platform = topologies::kPlatforms.file("alphabeta"), .ranks = ranks}, times);
+  networks::AlphaBetaNetwork machine(networks::alpha_beta(Seconds(2e-6), Seconds(0.4e-9)));
+  const Doubles formula = times(machine);
+  REQUIRE(smpi.size() == formula.size());
+  for (std::size_t i = 0; i < smpi.size(); ++i) {
+    CAPTURE(i);
+    CHECK(smpi[i] == doctest::Approx(formula[i]).epsilon(1e-6));
+  }
+}
 
 }  // namespace thinwire::test

@@ -17,7 +17,6 @@
 #include "tests/support/schemes.hpp"
 #include "tests/support/smpi.hpp"
 #include "tests/support/sparse.hpp"
-#include "topologies/loading/shipped.hpp"
 
 namespace thinwire::algorithms {
 
@@ -310,17 +309,7 @@ TEST_CASE("SMPI takes as long for a direct gather and for the tight case as the 
       }
       return all;
     };
-    // The platform's ports are those of the α-β machine with α = 2 µs and β = 0.4 ns.
-    const test::Doubles smpi =
-        test::on_smpi({.platform = topologies::kPlatforms.file("alphabeta"), .ranks = ranks},
-                      [&](networks::SmpiNetwork& network) { return times(network); });
-    networks::AlphaBetaNetwork machine(networks::alpha_beta(Seconds(2e-6), Seconds(0.4e-9)));
-    const test::Doubles formula = times(machine);
-    REQUIRE(smpi.size() == formula.size());
-    for (std::size_t i = 0; i < smpi.size(); ++i) {
-      CAPTURE(i);
-      CHECK(smpi[i] == doctest::Approx(formula[i]).epsilon(1e-6));
-    }
+    test::check_same_on_smpi(ranks, times);
   }
 }
 

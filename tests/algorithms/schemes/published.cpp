@@ -15,7 +15,6 @@
 #include "tests/support/schemes.hpp"
 #include "tests/support/smpi.hpp"
 #include "tests/support/sparse.hpp"
-#include "topologies/loading/shipped.hpp"
 
 namespace thinwire::algorithms {
 
@@ -194,16 +193,7 @@ TEST_CASE("SMPI takes as long for these schedules as the alpha-beta machine") {
           on_tensors(network, ranks, {Seconds(2e-6), Seconds(0.4e-9)}).report.makespan().value());
       return all;
     };
-    const test::Doubles smpi =
-        test::on_smpi({.platform = topologies::kPlatforms.file("alphabeta"), .ranks = ranks},
-                      [&](networks::SmpiNetwork& network) { return times(network); });
-    networks::AlphaBetaNetwork machine(networks::alpha_beta(Seconds(2e-6), Seconds(0.4e-9)));
-    const test::Doubles formula = times(machine);
-    REQUIRE(smpi.size() == formula.size());
-    for (std::size_t i = 0; i < smpi.size(); ++i) {
-      CAPTURE(i);
-      CHECK(smpi[i] == doctest::Approx(formula[i]).epsilon(1e-6));
-    }
+    test::check_same_on_smpi(ranks, times);
   }
 }
 
