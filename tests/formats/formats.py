@@ -547,7 +547,20 @@ def chakra_collectives(folder):
     for eager, messages in (("--eager 0", 7), ("", 4 + 7)):
         found = time_of(f"--chakra {path} {network} {ring} {eager} --groups {folder}/groups.json")
         check(near(found, summed + messages * gathered), "groups that overlap in their ranks")
-    for value, wanted in (({"1": [0, 1, 3], "2": [2]}, "not at equal distances"),
+    # Ranks at any distances: 12 us in each of two groups of 4, then 8 us among three of them.
+    halves = {"1": [7, 4, 1, 0], "2": [2, 3, 5, 6], "3": [1, 2, 7]}
+    def irregular(rank):
+        first = (1, COLLECTIVE, [], 0, of(0, 4000, pg_name="1" if rank in halves["1"] else "2"))
+        then = (2, COLLECTIVE, [1], 0, of(0, 3000, pg_name="3"))
+        return [first, then] if rank in halves["3"] else [first]
+    path = chakra_folder(folder, "irregular", [irregular(rank) for rank in range(8)])
+    (folder / "groups.json").write_text(json.dumps(halves))
+    groups = f"{ring} --groups {folder}/groups.json"
+    check(near(time_of(f"--chakra {path} {network} {groups}"), 20e-6), "irregular groups")
+    star = "--platform gige_star"
+    links, smpi = (time_of(f"--chakra {path} --network {name} {star} {groups}") for name in ("links", "smpi"))
+    check(near(links, smpi, 1e-6), f"irregular groups: {links}, on smpi {smpi}")
+    for value, wanted in (({"1": [0, 2, 0], "2": [1, 3]}, "rank 0 is in a process group twice"),
                           ({"1": [1, 3], "2": [0, 2]}, "rank 0 is not in its process group"),
                           ({"1": [0, 9], "2": [1, 3]}, "has no trace"), ([1], "expected a JSON object")):
         (folder / "groups.json").write_text(json.dumps(value))

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -93,10 +95,14 @@ plan::Point TraceCollectives::point_of(const schedules::CollectiveCall& call) co
 /// Ranks of a node that are members, if all nodes have as many.
 plan::Machine TraceCollectives::machine_of(const Members& members) const {
   plan::Machine machine = machine_;
-  const bool regular = machine.node > 0 && machine.node % members.stride == 0 &&
-                       members.first % machine.node < members.stride;
-  const int node = regular ? machine.node / members.stride : 0;
-  machine.node = node > 1 ? std::min(node, members.count) : 0;
+  if (machine.node == 0) return machine;
+  std::map<int, int> of_node;
+  for (int i = 0; i < members.count; ++i) ++of_node[members.at(i).value() / machine_.node];
+  const int node = of_node.begin()->second;
+  of_node.erase(std::prev(of_node.end()));  // the last one may have fewer
+  const bool equal =
+      std::ranges::all_of(of_node, [&](const auto& one) { return one.second == node; });
+  machine.node = equal && node > 1 ? node : 0;
   return machine;
 }
 
@@ -113,8 +119,8 @@ Task<void> TraceCollectives::run(Communicator& group, const schedules::Collectiv
 
 Task<void> TraceCollectives::run_scheme(Communicator& group,
                                         const schedules::CollectiveCall& call) {
-  Key key{call.members.first, call.members.count, call.members.stride, call.kind, call.bytes, 0};
-  std::get<5>(key) = made_[{key, group.rank().value()}]++;
+  Key key{call.members.key(), call.kind, call.bytes, 0};
+  std::get<3>(key) = made_[{key, group.rank().value()}]++;
   Running& running = running_[key];
   if (!running.ranks) {
     running.ranks = std::make_unique<run::PointRanks>(point_of(call), machine_of(call.members));

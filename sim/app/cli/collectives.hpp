@@ -36,8 +36,8 @@ class TraceCollectives {
   [[nodiscard]] Task<void> run(Communicator& group, const schedules::CollectiveCall& call);
 
  private:
-  /// First rank, number, distance, kind, bytes, and the how manieth such call it is.
-  using Key = std::tuple<int, int, int, schedules::CollectiveKind, std::int64_t, int>;
+  /// Members, kind, bytes, and the how manieth such call it is.
+  using Key = std::tuple<decltype(Members{}.key()), schedules::CollectiveKind, std::int64_t, int>;
   struct Running {
     std::unique_ptr<run::PointRanks> ranks;
     int left = 0;  ///< ranks that have not ended

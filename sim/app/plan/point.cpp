@@ -104,6 +104,7 @@ std::string key_of(const Point& point) {
     all += read_text_if_any(topologies::kPlatforms.file(point.platform)) +
            read_text_if_any(point.placement);
   }
+  if (point.parallel.file) all += read_text_if_any(point.parallel.file->path);
   if (!point.input.profile.empty())
     all += read_text_if_any(traces::kProfiles.file(point.input.profile));
   if (!point.workload.model.empty()) {

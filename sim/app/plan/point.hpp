@@ -149,7 +149,7 @@ struct Point {
   [[nodiscard]] int data_ranks() const { return ranks / parallel.tensor; }
   /// Whether a rank is in the data-parallel group of rank 0. All groups select and sum alike.
   [[nodiscard]] bool in_first_group(std::size_t rank) const {
-    return parallel.data_group(Rank(static_cast<std::int32_t>(rank)), ranks).first == 0;
+    return parallel.sum_together(Rank(0), Rank(static_cast<std::int32_t>(rank)), ranks);
   }
   /// Whether it is a training in which ranks share layers, and sum activations.
   [[nodiscard]] bool sums_activations() const {

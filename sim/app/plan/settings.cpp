@@ -314,7 +314,8 @@ Settings declared() {
             .help = "groups of ranks, as in tp=8,dp=32: 8 tensor-parallel ranks with consecutive "
                     "numbers share the layers of a model, and the scheme runs among the 32 ranks "
                     "that have the same share, in all 8 such groups at the same time; with "
-                    "dp=32,tp=8 these have the consecutive numbers"},
+                    "dp=32,tp=8 these have the consecutive numbers; or a file, of which each line "
+                    "is a group, as in tp 0 1 4 5"},
            THINWIRE_MEMBER(parallel), Written::if_set),
       with({.path = "tensor_scheme",
             .flag = "--tensor-scheme",

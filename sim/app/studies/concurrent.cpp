@@ -213,6 +213,8 @@ void check_job_alone(const Point& point, const std::string& where) {
         Refused{point.approximate > 0, "/approximate",
                 "jobs share links, which few ranks or chunks of one do not load as all do; leave "
                 "it out"},
+        Refused{point.parallel.file != nullptr, "/parallel",
+                "a job has regular groups; give them as in tp=8,dp=32"},
         Refused{point.machine.eager_copy_beyond_cache > Seconds(0),
                 "/machine/eager_copy_beyond_cache_s_per_word",
                 "it depends on the size of the gradient, of which jobs may have several; give "

@@ -35,13 +35,7 @@ class Group final : public ForwardingCommunicator {
  private:
   [[nodiscard]] Rank in_parent(Rank member) const;
 
-  /// Itself, as ranks of the parent.
-  [[nodiscard]] Members own() const {
-    return {.first = first_, .count = size(), .stride = stride_};
-  }
-
-  int first_;
-  int stride_;
+  Members own_;  ///< as ranks of the parent
 };
 
 }  // namespace thinwire::inline kernel

@@ -2,8 +2,10 @@
 // its way, and each member receives its result.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "sim/core/base/reducing_switches.hpp"
@@ -12,19 +14,41 @@
 
 namespace thinwire::inline kernel {
 
-/// `count` ranks of a communicator: first, first + stride, first + 2 stride ...
+/// `count` ranks of a communicator: first, first + stride, first + 2 stride ... With a list these are
+/// places in it, and the list, which outlives whoever knows the members, has the ranks.
 struct Members {
   int first = 0;
   int count = 1;
   int stride = 1;
+  const std::int32_t* list = nullptr;
 
-  /// The rank of a member, by its number among them, and back.
-  [[nodiscard]] Rank at(int number) const { return Rank(first + number * stride); }
-  [[nodiscard]] int number_of(Rank rank) const { return (rank.value() - first) / stride; }
-  /// Those of the members that `of`, given by their numbers, are.
-  [[nodiscard]] Members subset(const Members& of) const {
-    return {.first = at(of.first).value(), .count = of.count, .stride = of.stride * stride};
+  /// The rank of a member, by its number among them.
+  [[nodiscard]] Rank at(int number) const {
+    const int place = first + number * stride;
+    return Rank(list == nullptr ? place : list[place]);
   }
+  /// The number of a rank among them; -1 of a rank that is no member.
+  [[nodiscard]] int number_of(Rank rank) const {
+    if (list != nullptr) {
+      for (int number = 0; number < count; ++number) {
+        if (at(number) == rank) return number;
+      }
+      return -1;
+    }
+    const int beyond = rank.value() - first;
+    return beyond >= 0 && beyond % stride == 0 && beyond / stride < count ? beyond / stride : -1;
+  }
+  /// Those of the members that `of`, given by their numbers, are. Only all ranks of a communicator
+  /// have a subset with a list.
+  [[nodiscard]] Members subset(const Members& of) const {
+    if (of.list != nullptr) return of;
+    return {.first = first + of.first * stride,
+            .count = of.count,
+            .stride = of.stride * stride,
+            .list = list};
+  }
+  /// Two equal keys are of the same members.
+  [[nodiscard]] auto key() const { return std::tuple(first, count, stride, list); }
 };
 
 /// The result of each member, given what the members sent in their order.

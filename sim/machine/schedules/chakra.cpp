@@ -162,8 +162,7 @@ class ChakraWriter {
   std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> before_of_;  ///< by node
 };
 
-/// The ranks of process groups, by the names that nodes have for them.
-using Groups = std::map<std::string, std::vector<std::int32_t>>;
+using Groups = ProcessGroups;
 
 /// Adds the groups of a JSON object as {"1": [0, 1]}, or of PyTorch's list of {"pg_name", "ranks"}.
 void add_groups(const Json& json, Groups& groups, const std::string& origin) {
@@ -174,6 +173,10 @@ void add_groups(const Json& json, Groups& groups, const std::string& origin) {
         throw InputError("{}: '{}' is no rank of a process group", origin, excerpt(rank.dump()));
       }
       ranks.push_back(rank.get<std::int32_t>());
+    }
+    std::ranges::sort(ranks);
+    if (const auto twice = std::ranges::adjacent_find(ranks); twice != ranks.end()) {
+      throw InputError("{}: rank {} is in a process group twice", origin, *twice);
     }
     return ranks;
   };
@@ -248,13 +251,12 @@ class ChakraReader {
       CollectiveCall call = one.call;
       const auto id = places_[one.op];
       call.members = members_of(id, one.group, groups, ranks);
-      if (call.root < 0) call.root = call.members.first;
-      const int beyond = call.root - call.members.first;
-      if (beyond < 0 || beyond % call.members.stride != 0 ||
-          beyond / call.members.stride >= call.members.count) {
+      if (call.root < 0) call.root = call.members.at(0).value();
+      const int root = call.members.number_of(Rank(call.root));
+      if (root < 0) {
         refuse(fmt::format("node {}: its root {} is not in its process group", id, call.root));
       }
-      call.root = beyond / call.members.stride;
+      call.root = root;
       all.emplace(one.op, call);
     }
     return all;
@@ -394,26 +396,24 @@ class ChakraReader {
           "FILE, a JSON object as {{\"{}\": [0, 1]}}",
           id, excerpt(name), excerpt(name)));
     }
-    std::vector<std::int32_t> members = found->second;
+    const std::vector<std::int32_t>& members = found->second;
     if (members.empty()) return all;
-    std::ranges::sort(members);
     if (std::ranges::find(members, rank_) == members.end()) {
       refuse(fmt::format("node {}: rank {} is not in its process group '{}'", id, rank_,
                          excerpt(name)));
     }
     const int stride = members.size() > 1 ? members[1] - members[0] : 1;
+    bool regular = true;
     for (std::size_t i = 1; i < members.size(); ++i) {
-      if (stride >= 1 && members[i] - members[i - 1] == stride) continue;
-      refuse(
-          fmt::format("node {}: the ranks of its process group '{}' are not at equal distances; "
-                      "such groups are not simulated",
-                      id, excerpt(name)));
+      regular = regular && members[i] - members[i - 1] == stride;
     }
     if (members.back() >= static_cast<std::int32_t>(ranks)) {
       refuse(fmt::format("node {}: rank {} of its process group '{}' has no trace", id,
                          members.back(), excerpt(name)));
     }
-    return {.first = members.front(), .count = static_cast<int>(members.size()), .stride = stride};
+    const int count = static_cast<int>(members.size());
+    if (regular) return {.first = members.front(), .count = count, .stride = stride};
+    return {.first = 0, .count = count, .stride = 1, .list = members.data()};
   }
 
   /// The process groups that PyTorch writes into a node, as JSON within a list.
@@ -596,7 +596,8 @@ ReadSchedule read_chakra(const std::string& folder, const std::string& groups_fi
   const std::map<std::int64_t, std::string> files = files_of(folder, name);
   ReadSchedule schedule{.ops = {}, .origin = folder, .place = "node"};
   schedule.eager = kAllEager;
-  Groups groups;
+  const auto kept = std::make_shared<Groups>();
+  Groups& groups = *kept;
   std::vector<std::unique_ptr<ChakraReader>> readers;
   std::int64_t untimed = 0;
   std::int64_t missing = 0;
@@ -627,6 +628,7 @@ ReadSchedule read_chakra(const std::string& folder, const std::string& groups_fi
   for (const auto& reader : readers) {
     schedule.collectives.push_back(reader->collectives(groups, readers.size()));
   }
+  schedule.groups = kept;
   if (untimed > 0) {
     schedule.notes.push_back(fmt::format(
         "{} computations give operations instead of a time: they take none here", untimed));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ struct CollectiveCall {
   int root = 0;            ///< of a broadcast, among the members
 };
 
+/// The ranks of process groups, in order, by the names that a trace has for them.
+using ProcessGroups = std::map<std::string, std::vector<std::int32_t>>;
+
 /// A schedule from a file.
 struct ReadSchedule {
   Schedule ops;
@@ -47,7 +51,8 @@ struct ReadSchedule {
   Bytes eager{0};
   /// By rank and operation, which is local work of no time in `ops`.
   std::vector<std::map<std::uint32_t, CollectiveCall>> collectives = {};
-  std::vector<std::string> notes = {};  ///< what a user should know, a sentence each
+  std::shared_ptr<const ProcessGroups> groups = {};  ///< that members of collectives point into
+  std::vector<std::string> notes = {};               ///< what a user should know, a sentence each
 
   /// "rank 2, line 7".
   [[nodiscard]] std::string place_of(std::size_t rank, std::size_t op) const;

@@ -178,6 +178,107 @@ TEST_CASE("A training in groups takes as long on links as on SimGrid") {
   }
 }
 
+TEST_CASE("Groups of a file are those of a layout whose ranks a placement has moved") {
+  const SmallModel model;
+  const test::TemporaryFolder folder;
+  // Rank i of the layout is rank 5 i mod 16 of the file.
+  std::string tensor = "# a tensor-parallel group a line\n";
+  std::string data;
+  std::array<std::string, 16> hosts;
+  for (int i = 0; i < 16; ++i) {
+    hosts.at(static_cast<std::size_t>(i)) = "gpu-" + std::to_string(5 * i % 16) + "\n";
+  }
+  for (int group = 0; group < 4; ++group) {
+    tensor += "tp";
+    data += "dp";
+    for (int i = 0; i < 4; ++i) {
+      tensor += " " + std::to_string(5 * (4 * group + i) % 16);
+      data += "\t" + std::to_string(5 * (group + 4 * i) % 16);
+    }
+    tensor += "  # its ranks\r\n";
+    data += "\n\n";
+  }
+  std::string placement;
+  for (const std::string& host : hosts) placement += host;
+  for (const char* scheme : {"dense_ring", "dense_recursive_doubling", "oktopk", "gtopk"}) {
+    for (const char* network : {"links", "smpi", "alphabeta"}) {
+      if (test::kSanitized && std::string_view(network) == "smpi") continue;
+      CAPTURE(scheme);
+      CAPTURE(network);
+      Json point = training(model, "tp=4,dp=4");
+      point["scheme"] = scheme;
+      point["network"] = network;
+      point["platform"] = two_nodes(folder, "4");
+      point["placement"] = folder.write("hosts.txt", placement);
+      const results::Row layout = row_of(point);
+      point.erase("placement");
+      for (const std::string& text : {tensor + data, tensor, data}) {
+        point["parallel"] = folder.write("groups.txt", text);
+        const results::Row listed = row_of(point);
+        CHECK(listed.outcome->time().value() ==
+              approx(layout.outcome->time().value()).epsilon(1e-9));
+        CHECK(listed.outcome->training->mean.tensor_parallel.value() ==
+              approx(layout.outcome->training->mean.tensor_parallel.value()).epsilon(1e-9));
+        CHECK(listed.outcome->words_sent.max == layout.outcome->words_sent.max);
+        CHECK(compare(listed, 1e-9).formula_high == compare(layout, 1e-9).formula_high);
+      }
+    }
+  }
+}
+
+TEST_CASE("Groups of a file at any distances take what a formula by hand says") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.write("groups.txt", "dp 0 1 4 7\ndp 6 2 3 5\n");
+  for (const char* network : {"alphabeta", "links"}) {
+    CAPTURE(network);
+    Json point = {
+        {"scheme", "dense_ring"}, {"parallel", path}, {"components", 4000}, {"network", network}};
+    if (std::string_view(network) == "links") point["platform"] = "gige_star";
+    const results::Row row = row_of(point);
+    CHECK(row.point.ranks == 8);
+    const plan::Machine& machine = row.outcome->machine;
+    CHECK(row.outcome->time().value() ==
+          approx(6 * (machine.alpha.value() + 1000 * machine.beta_per_word.value())).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("A file of groups that cannot be is refused with its line") {
+  const test::TemporaryFolder folder;
+  const auto refused = [&](const std::string& text) {
+    return refusal({{"scheme", "oktopk"}, {"parallel", folder.write("groups.txt", text)}});
+  };
+  CHECK(contains(refused("tp 0 1\n\npp 2 3\n"),
+                 "groups.txt:3: 'pp 2 3': expected tp or dp, and the ranks of a group"));
+  CHECK(contains(refused("tp 0 1\ntp\n"), "groups.txt:2: 'tp': expected"));
+  CHECK(contains(refused("tp 0 1\ntp 2 x\n"), "groups.txt:2: 'x' is no rank"));
+  CHECK(contains(refused("tp 0 1\ntp 2 -3\n"), "groups.txt:2: '-3' is no rank"));
+  CHECK(contains(refused("tp 0 1\ntp 2 3 4\n"),
+                 "groups.txt:2: 3 ranks, but the tensor-parallel group of line 1 has 2"));
+  CHECK(contains(refused("# first\ndp 0 1\ndp 1 2\n"),
+                 "groups.txt:3: rank 1 is in a data-parallel group before, in line 2"));
+  CHECK(contains(refused("dp 0 0\n"), "groups.txt:1: rank 0 is in a data-parallel group before"));
+  CHECK(contains(refused("dp 0 1\ndp 3 4\n"), "rank 2 of 5 is in no data-parallel group"));
+  CHECK(contains(refused("tp 0 1\ntp 2 3\ndp 0 2\n"), "rank 1 of 4 is in no data-parallel group"));
+  CHECK(
+      contains(refused("tp 0 1\ntp 2 3\ndp 0 2\ndp 3 1\ndp 4 5\n"), "rank 4 of 6 is in no tensor"));
+  CHECK(contains(refused("tp 0 1\ntp 2 3\ndp 0 1\ndp 2 3\n"),
+                 "ranks 0 and 1 of line 3 are in one tensor-parallel group, too"));
+  CHECK(contains(refused("tp 0 1\ntp 2 3\ndp 0\ndp 1\ndp 2\ndp 3\n"),
+                 "groups of tp=2 and dp=1 are of 2 ranks, and there are 4"));
+  CHECK(contains(refused("# nothing\n"), "it has no groups"));
+  CHECK(contains(refusal({{"scheme", "oktopk"}, {"parallel", "./none"}}), "./none"));
+  const std::string pairs = folder.write("pairs.txt", "tp 0 3\ntp 1 2\n");
+  CHECK(contains(refusal({{"scheme", "oktopk"}, {"ranks", 8}, {"parallel", pairs}}),
+                 "tp=2 times dp=2 are not the 8 ranks"));
+  // A point comes back as it went, and its key knows what the file says.
+  const Json given = {{"scheme", "oktopk"}, {"parallel", pairs}};
+  const plan::Point point = plan::point_from(given, "test");
+  CHECK(to_json(plan::point_from(to_json(point), "test")) == to_json(point));
+  const std::string key = key_of(point);
+  static_cast<void>(folder.write("pairs.txt", "tp 0 1\ntp 2 3\n"));
+  CHECK(key_of(plan::point_from(given, "test")) != key);
+}
+
 TEST_CASE("Each group does what a run of its ranks alone does, on all networks") {
   for (const char* scheme : {"oktopk", "gtopk", "dense_recursive_doubling", "allgather_ring"}) {
     for (const char* network : {"alphabeta", "counting"}) {

@@ -26,7 +26,7 @@ namespace {
 constexpr Tag kTag(7);
 
 // Every rank of a large simulation holds some.
-static_assert(sizeof(Group) <= 32);
+static_assert(sizeof(Group) <= 48);
 
 /// Once around the ring of a communicator: what each rank heard from the one before.
 Task<int> around(Communicator& comm, int number, BodyCount& count) {
@@ -198,6 +198,23 @@ TEST_CASE("Time, work, phases and books of a group are those of the network") {
     CHECK(books.words_received == Words(60));
     CHECK(books.time.value() == exactly(1 + formula(3, 60)));
   }
+}
+
+TEST_CASE("Members of a list are ranks in its order, and so are their subsets") {
+  constexpr std::array<std::int32_t, 6> kList{7, 4, 0, 9, 2, 5};
+  const Members all{.first = 0, .count = 6, .stride = 1, .list = kList.data()};
+  CHECK(all.at(3) == Rank(9));
+  CHECK(all.number_of(Rank(2)) == 4);
+  CHECK(all.number_of(Rank(3)) == -1);
+  const Members second = all.subset({.first = 1, .count = 3, .stride = 2});
+  CHECK(second.at(0) == Rank(4));
+  CHECK(second.at(2) == Rank(5));
+  CHECK(second.number_of(Rank(9)) == 1);
+  CHECK(second.number_of(Rank(0)) == -1);
+  CHECK(second.subset({.first = 1, .count = 2, .stride = 1}).at(1) == Rank(5));
+  CHECK(Members{.first = 0, .count = 10, .stride = 1}.subset(second).key() == second.key());
+  CHECK(contains(refusal(4, {.first = 0, .count = 2, .stride = 1, .list = kList.data() + 1}),
+                 "rank 1 is not among the 2 ranks of the list of a group"));
 }
 
 TEST_CASE("A group that the parent cannot have, or that its rank is not in, is refused") {

@@ -120,12 +120,14 @@ std::vector<Crossover> crossovers_of(const RecommendSettings& settings,
   const Candidate& present = candidate_of(result, result.contenders.front());
   const int ranks = present.row.point.ranks;
   const double density = density_of_point(present.row.point) / present.density_factor;
-  const double most = std::max(settings.most_ranks, 2 * ranks);
+  // The groups of a file are of its ranks alone.
+  const workloads::Parallel& groups = present.row.point.parallel;
+  const double least = groups.file ? ranks : 2 * groups.tensor;
+  const double most = groups.file ? ranks : std::max(settings.most_ranks, 2 * ranks);
   std::vector<Crossover> all;
   for (const Ladder& axis :
        {Ladder{"ranks", true, whole_steps(ranks, 2, 2, most)},
-        Ladder{"ranks", false,
-               whole_steps(ranks, 0.5, 2 * present.row.point.parallel.tensor, most)},
+        Ladder{"ranks", false, whole_steps(ranks, 0.5, least, most)},
         Ladder{"density", true, steps(density, 2, density, kMostDensity)},
         Ladder{"density", false,
                steps(density, 0.5, std::max(kLeastDensity, density / 100), density)},

@@ -59,7 +59,7 @@ class RankPorts {
   [[nodiscard]] SwitchTree switch_tree(const Members& members, ReducingLevel /*level*/) const {
     SwitchTree tree{.latency = machine_.latency.value()};
     for (int i = 0; i < members.count; ++i) {
-      const Rank member(members.first + i * members.stride);
+      const Rank member = members.at(i);
       tree.up.push_back({send_port(member)});
       tree.down.push_back({receive_port(member)});
     }

@@ -52,7 +52,7 @@ class SwitchFlows {
     SwitchSum& sum = sums_[at];
     const double time = std::max(all_.now, sum.alone);
     if (recorder_ != nullptr) {
-      const int member = (flow.from.value() - sum.members.first) / sum.members.stride;
+      const int member = sum.members.number_of(flow.from);
       recorder_->crossed(links_of(sum, member, flow.kind), flow.words, flow.departed, time);
     }
     all_.transfers.release(index);
@@ -119,8 +119,7 @@ class SwitchFlows {
   }
   const SwitchTree& tree_of(const SwitchSum& sum) {
     const Members& members = sum.members;
-    const auto [found, added] =
-        trees_.try_emplace({sum.level, members.first, members.count, members.stride});
+    const auto [found, added] = trees_.try_emplace({sum.level, members.key()});
     if (added) found->second = all_.fabric.switch_tree(members, sum.level);
     return found->second;
   }
@@ -135,7 +134,8 @@ class SwitchFlows {
   SlotPool& slots_;
   Recorder* recorder_;
   SwitchSums sums_;
-  std::map<std::tuple<ReducingLevel, int, int, int>, SwitchTree> trees_;  ///< by level and members
+  /// By level and members.
+  std::map<std::pair<ReducingLevel, decltype(Members{}.key())>, SwitchTree> trees_;
 };
 
 }  // namespace thinwire::networks

@@ -49,9 +49,7 @@ struct SwitchSum {
   int flows = 0;      ///< that links still serve
   std::vector<Message> results = {};
 
-  [[nodiscard]] Rank member(int index) const {
-    return Rank(members.first + index * members.stride);
-  }
+  [[nodiscard]] Rank member(int index) const { return members.at(index); }
 };
 
 /// All collectives of a run.
@@ -61,8 +59,8 @@ class SwitchSums {
   /// collective, whose last member has posted if `posted` is the number of members.
   SumIndex post(Rank rank, Strand strand, const Members& members, InSwitches&& part, SlotIndex slot,
                 double now) {
-    const auto at = static_cast<std::size_t>((rank.value() - members.first) / members.stride);
-    Open& open = open_[{strand, part.tag.value(), members.first, members.count, members.stride}];
+    const auto at = static_cast<std::size_t>(members.number_of(rank));
+    Open& open = open_[{strand, part.tag.value(), members.key()}];
     open.posted.resize(static_cast<std::size_t>(members.count));
     const std::uint64_t turn = open.posted[at]++;
     while (turn - open.ended >= open.sums.size()) open.sums.push_back(acquire());
@@ -92,7 +90,7 @@ class SwitchSums {
   }
 
  private:
-  using Key = std::tuple<Strand, int, int, int, int>;
+  using Key = std::tuple<Strand, int, decltype(Members{}.key())>;
   struct Open {
     std::vector<std::uint64_t> posted = {};  ///< by member
     std::deque<SumIndex> sums = {};          ///< that not all members have posted, in order

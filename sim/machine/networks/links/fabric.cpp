@@ -103,10 +103,10 @@ void Fabric::find_lookahead() {
 }
 
 void Fabric::check_members(const Members& members, ReducingLevel level) const {
-  const Rank first(members.first);
+  const Rank first = members.at(0);
   std::vector<std::string_view> nodes;
   for (int i = 0; i < members.count; ++i) {
-    const Rank rank(members.first + i * members.stride);
+    const Rank rank = members.at(i);
     nodes.push_back(host_of(rank).node);
     if (level != ReducingLevel::node || nodes.back() == nodes.front()) continue;
     throw SimulationError(
@@ -123,7 +123,7 @@ void Fabric::check_members(const Members& members, ReducingLevel level) const {
 
 SwitchTree Fabric::switch_tree(const Members& members, ReducingLevel level) const {
   check_members(members, level);
-  const auto member = [&](int index) { return Rank(members.first + index * members.stride); };
+  const auto member = [&](int index) { return members.at(index); };
   const auto route = [&](Rank from, Rank to) { return routes_.links(site(from), site(to)); };
   // The ends of the longest route of the first member.
   const Rank near = member(0);

@@ -13,11 +13,8 @@ Rank FewRanks::name(int image) const {
 }
 
 int FewRanks::representative_among(const Members& members, int number) const {
-  const int beyond = representative(members.at(number)).value() - members.first;
-  if (beyond < 0 || beyond % members.stride != 0 || beyond / members.stride >= members.count) {
-    return number;
-  }
-  return beyond / members.stride;
+  const int runs = members.number_of(representative(members.at(number)));
+  return runs < 0 ? number : runs;
 }
 
 std::vector<std::int32_t> FewRanks::running_among(const Members& members) const {
