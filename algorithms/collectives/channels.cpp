@@ -115,7 +115,7 @@ struct RingLane {
   int step = 0;                  ///< of the exchange whose message is used next
   int posted = 0;                ///< receives
   Queue<Request> receives = {};  ///< in order, without the one that is waited for
-  Queue<Request> sends = {};     ///< likewise
+  Queue<Message> to_send = {};   ///< a connection is a queue: one message after another
   Queue<Message> delayed = {};   ///< that have arrived, and are not received yet
   bool receiving = false;
   bool sending = false;
@@ -205,10 +205,10 @@ class RingChannels {
       lane.receives.push_back(comm_.irecv(lane.previous, lane.tag));
     }
     if (lane.begins()) moving = piece_of_mine(lane.own_piece());
-    lane.sends.push_back(comm_.isend(lane.next, lane.tag, wire_.packed(std::move(moving))));
+    lane.to_send.push_back(wire_.packed(std::move(moving)));
     watch(number);
   }
-  /// Waits for the oldest receive and the oldest send of a ring.
+  /// Waits for the oldest receive of a ring, and sends the next message when the one before has left.
   void watch(int number) {
     RingLane& lane = at(number);
     if (!lane.receiving && !lane.receives.empty()) {
@@ -216,9 +216,10 @@ class RingChannels {
       lane.receives.pop_front();
       lane.receiving = true;
     }
-    if (!lane.sending && !lane.sends.empty()) {
-      flying_.add(lane.sends.front(), {RingEvent::sent, number});
-      lane.sends.pop_front();
+    if (!lane.sending && !lane.to_send.empty()) {
+      flying_.add(comm_.isend(lane.next, lane.tag, std::move(lane.to_send.front())),
+                  {RingEvent::sent, number});
+      lane.to_send.pop_front();
       lane.sending = true;
     }
   }

@@ -220,6 +220,25 @@ TEST_CASE("The worked example of nccl_ring is right, and a ring of one channel i
   }
 }
 
+TEST_CASE("A ring whose pieces differ takes the longest piece in each step") {
+  // 3 words on 8 ranks are pieces of 1 and 0 words, 63 words pieces of 8 and 7; LL doubles them. A
+  // message of a channel waits for the one before, so a short one cannot share its port with it.
+  for (const auto& [words, longest] : {std::pair{3, 1}, std::pair{63, 8}}) {
+    for (const double alpha : {1e-8, 3.8e-8, 7.6e-8, 1e-6}) {
+      CAPTURE(words);
+      CAPTURE(alpha);
+      networks::AlphaBetaNetwork network{networks::alpha_beta(Seconds(alpha), Seconds(1.9e-8))};
+      SchemeRanks scheme(find_scheme("nccl_ring"), 8, {.components = words, .granule = 1}, 0,
+                         {{"protocol", std::int64_t{0}}});
+      const auto zeros = [words = words](int) {
+        return DenseBlock(0, std::vector<float>(static_cast<std::size_t>(words)));
+      };
+      const Seconds time = scheme.run(network, 1, zeros).report.makespan();
+      CHECK(time.value() == test::exactly(14 * (alpha + 2 * longest * 1.9e-8)));
+    }
+  }
+}
+
 TEST_CASE("A channel of a tree carries as much as its thread blocks reach, and fewer are spread") {
   // On a chain of 8 ranks without latencies to speak of, the busbw is that of the channels.
   const std::int64_t n = std::int64_t{1} << 24;
