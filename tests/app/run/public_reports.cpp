@@ -59,6 +59,29 @@ TEST_CASE("A ring over two sites pays their latency in each step: nccl-tests, is
   CHECK(added(16) == approx(2 * 15 * 300e-6).epsilon(1e-3));
 }
 
+TEST_CASE("What fp16 compression brings to ResNet-50 on 32 GPUs: horovod, issue 578") {
+  const test::TemporaryFolder folder;
+  const std::string nodes = folder.write(
+      "nodes.xml",
+      nodes_xml({{"nodes", "4"}, {"gpus", "8"}, {"nics", "1"}, {"nic-bandwidth", "3.125GBps"}}));
+  const auto seconds = [&](int value_bits, const Json& options) {
+    return seconds_of({{"scheme", "dense_ovlp"},
+                       {"ranks", 32},
+                       {"network", "links"},
+                       {"platform", nodes},
+                       {"gradient", {{"value_bits", value_bits}}},
+                       {"options", options},
+                       {"workload", {{"model", "resnet50"}, {"device", "v100"}}}});
+  };
+  const double plain = seconds(32, Json::object());
+  // A model in half precision has half as many buckets, so the last one begins earlier than it ends.
+  CHECK(seconds(16, Json::object()) == approx(1.0034 * plain).epsilon(1e-3));
+  // A hook compresses the same buckets on the wire.
+  const double compressed = seconds(16, {{"bucket_bits", 32}});
+  CHECK(compressed == approx(0.9693 * plain).epsilon(1e-3));
+  CHECK(compressed == seconds(16, {{"bucket_words", 3'276'800}}));
+}
+
 TEST_CASE("PowerSGD scales to 4 and 6 GPUs as measured, and further to 8: pytorch, issue 74148") {
   const test::TemporaryFolder folder;
   Json point = {{"scheme", "powersgd"},
@@ -77,9 +100,11 @@ TEST_CASE("PowerSGD scales to 4 and 6 GPUs as measured, and further to 8: pytorc
   };
   CHECK(speed_up(2) == approx(3.5).epsilon(0.03));
   CHECK(speed_up(3) == approx(5.23).epsilon(0.03));
-  // Measured are 5.46, and 6.29 without the allreduces of PowerSGD: the fourth node is slower by
-  // other things than these.
+  // Measured are 5.46, and 6.29 without the allreduces of PowerSGD, as if the ranks of the fourth
+  // node were 1.16 times as slow. With those the speed-up is 5.98: not all of it is explained.
   CHECK(speed_up(4) == approx(6.91).epsilon(0.01));
+  point["stragglers"] = {{"ranks", 2}, {"factor", 1.164}};
+  CHECK(speed_up(4) == approx(5.98).epsilon(0.01));
 }
 
 }  // namespace thinwire::run

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "tests/app/cli/program.hpp"
@@ -118,6 +120,33 @@ TEST_CASE(
           test::approx(time_on("smpi", path, ranks)).epsilon(1e-9));
   }
   CHECK(taken == 25);
+}
+
+TEST_CASE("SimGrid's own example files are taken alike by links and smpi, or refused alike" *
+          doctest::test_suite("large")) {
+  std::vector<std::string> folders{"/usr/share/doc/libsimgrid-dev/examples/platforms",
+                                   "/usr/share/simgrid/examples/platforms"};
+  if (const char* given = std::getenv("SIMGRID_EXAMPLES")) folders.emplace_back(given);
+  int files = 0;
+  for (const std::string& folder : folders) {
+    std::error_code missing;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, missing)) {
+      if (entry.path().extension() != ".xml") continue;
+      ++files;
+      const std::string path = entry.path().string();
+      CAPTURE(path);
+      const Ended links = run_program(run_on("links", path, 2));
+      const Ended smpi = run_program(run_on("smpi", path, 2));
+      CAPTURE(links.err);
+      CAPTURE(smpi.err);
+      REQUIRE(links.exit_code == smpi.exit_code);
+      if (links.exit_code != 0) continue;
+      CHECK(time_on("links", path, 2) == test::approx(time_on("smpi", path, 2)).epsilon(1e-9));
+    }
+  }
+  if (files == 0) {
+    MESSAGE("skipped: no example files of SimGrid here; SIMGRID_EXAMPLES may name their folder");
+  }
 }
 
 TEST_CASE("network links has the latency of the distances in a Vivaldi zone, to the last digit") {
