@@ -145,8 +145,9 @@ TEST_CASE("names that end like those of a cable's two directions make no cable")
                          "<route src=\"a\" dst=\"b\"><link_ctn id=\"l_UP\"/></route></zone>")));
 }
 
-TEST_CASE("the routes of 512 hosts and 130 switches are ready in seconds") {
-  // SimGrid's own took 66 s. Sanitizers need more than the second that this takes without them.
+TEST_CASE("the routes of 512 hosts and 130 switches are ready in seconds" *
+          doctest::test_suite("large")) {
+  // Of processor time. SimGrid's own took 66 s; this takes one second.
   const test::TemporaryFolder folder;
   for (const std::string& xml :
        {test::platform_xml(ring_zone("z", 512, 130)), nested("Dijkstra", 100)}) {
