@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <csignal>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,9 +13,11 @@
 
 #include "sim/app/plan/config.hpp"
 #include "sim/app/plan/plan.hpp"
+#include "sim/app/run/executor.hpp"
 #include "sim/app/run/networks.hpp"
 #include "sim/app/run/ranks.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/interrupt.hpp"
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/kernel/group.hpp"
 #include "topologies/loading/placement.hpp"
@@ -125,27 +126,52 @@ class RunningJob {
   std::vector<Seconds> ends_;
 };
 
-/// One run of some jobs: when each of them ended its iterations.
-std::vector<std::vector<Seconds>> ends_of(networks::LinksNetwork& network,
-                                          const std::vector<const Job*>& jobs,
-                                          const std::vector<const Hosts*>& hosts,
-                                          const std::vector<int>& iterations) {
+/// Jobs that run beside one another, each for so many iterations.
+struct Company {
+  std::vector<const Job*> jobs = {};
+  std::vector<const Hosts*> hosts = {};
+  std::vector<int> iterations = {};
+};
+/// When each job of a company ended its iterations.
+using Ends = std::vector<std::vector<Seconds>>;
+
+Ends ends_of(networks::LinksNetwork& network, const Company& company) {
   std::vector<std::unique_ptr<RunningJob>> running;
   std::vector<RunningJob*> of_rank;
   Hosts places;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const plan::Machine machine = run::machine_on(jobs[i]->point, network.platform(), *hosts[i]);
-    running.push_back(std::make_unique<RunningJob>(*jobs[i], machine,
-                                                   static_cast<int>(places.size()), iterations[i]));
-    of_rank.insert(of_rank.end(), hosts[i]->size(), running.back().get());
-    places.insert(places.end(), hosts[i]->begin(), hosts[i]->end());
+  for (std::size_t i = 0; i < company.jobs.size(); ++i) {
+    const Job& job = *company.jobs[i];
+    const Hosts& hosts = *company.hosts[i];
+    const plan::Machine machine = run::machine_on(job.point, network.platform(), hosts);
+    running.push_back(std::make_unique<RunningJob>(job, machine, static_cast<int>(places.size()),
+                                                   company.iterations[i]));
+    of_rank.insert(of_rank.end(), hosts.size(), running.back().get());
+    places.insert(places.end(), hosts.begin(), hosts.end());
   }
   network.connect(places);
   static_cast<void>(network.run(static_cast<int>(places.size()), [&of_rank](Communicator& comm) {
     return of_rank[static_cast<std::size_t>(comm.rank().value())]->run(comm);
   }));
-  std::vector<std::vector<Seconds>> ends;
+  Ends ends;
   for (const auto& job : running) ends.push_back(job->take_ends());
+  return ends;
+}
+
+std::string text_of(const Ends& ends) {
+  Json text = Json::array();
+  for (const std::vector<Seconds>& of_job : ends) {
+    Json& times = text.emplace_back(Json::array());
+    for (const Seconds end : of_job) times.push_back(end.value());
+  }
+  return text.dump();
+}
+
+Ends ends_from(const std::string& text) {
+  Ends ends;
+  for (const Json& times : Json::parse(text)) {
+    std::vector<Seconds>& of_job = ends.emplace_back();
+    for (const Json& end : times) of_job.emplace_back(end.get<double>());
+  }
   return ends;
 }
 
@@ -300,15 +326,16 @@ class ConcurrentRuns {
  public:
   using Progress = std::function<void(const std::string&)>;
 
-  ConcurrentRuns(networks::LinksNetwork& network, const std::vector<Job>& jobs,
+  ConcurrentRuns(networks::LinksNetwork& network, const std::vector<Job>& jobs, bool verbose,
                  const Progress& progress)
       : network_(network),
         jobs_(jobs),
+        verbose_(verbose),
         hosts_(hosts_of(jobs, network.platform())),
         progress_(progress) {}
 
   std::vector<JobTimes> times() {
-    for (std::size_t i = 0; i < jobs_.size(); ++i) run_alone(i);
+    run_alone();
     find_busy();
     for (int round = 1; !busy_.empty() && !run_round(round); ++round) {
       if (round < kMostRounds) continue;
@@ -329,18 +356,36 @@ class ConcurrentRuns {
     int iterations;
   };
 
-  void run_alone(std::size_t i) {
-    const Job& job = jobs_[i];
-    progress_(fmt::format("{} alone", job.name));
-    const std::vector<Seconds> ends =
-        ends_of(network_, {&job}, {&hosts_[i]}, {kWarmUp + wanted_of(job)}).front();
-    JobTimes& mine = times_.emplace_back();
-    mine.job = job;
-    for (const topologies::HostIndex host : hosts_[i]) {
-      mine.hosts.push_back(network_.platform().hosts()[host].name);
+  /// The ends of each company, in processes of their own.
+  [[nodiscard]] std::vector<Ends> ends_of_each(const std::vector<Company>& companies) const {
+    run::Executor executor({.at_once = default_processes(), .verbose = verbose_});
+    for (const Company& company : companies) {
+      executor.start({.run = [&] { return text_of(ends_of(network_, company)); }});
     }
-    mine.alone = mean_of(ends, {.first = kWarmUp, .last = ends.size()});
-    if (mine.alone > Seconds(0)) longest_ = std::max(longest_, ends.back());
+    std::vector<Ends> ends;
+    for (std::size_t i = 0; i < companies.size(); ++i) {
+      ends.push_back(ends_from(executor.take(i)->outcome().text));
+    }
+    return ends;
+  }
+
+  void run_alone() {
+    progress_("each job alone");
+    std::vector<Company> companies;
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      companies.push_back({{&jobs_[i]}, {&hosts_[i]}, {kWarmUp + wanted_of(jobs_[i])}});
+    }
+    const std::vector<Ends> ends = ends_of_each(companies);
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      JobTimes& mine = times_.emplace_back();
+      mine.job = jobs_[i];
+      for (const topologies::HostIndex host : hosts_[i]) {
+        mine.hosts.push_back(network_.platform().hosts()[host].name);
+      }
+      const std::vector<Seconds>& of_job = ends[i].front();
+      mine.alone = mean_of(of_job, {.first = kWarmUp, .last = of_job.size()});
+      if (mine.alone > Seconds(0)) longest_ = std::max(longest_, of_job.back());
+    }
   }
 
   /// Jobs that take no time disturb nobody, and end at once.
@@ -355,23 +400,21 @@ class ConcurrentRuns {
     }
   }
 
-  [[nodiscard]] std::vector<std::vector<Seconds>> ends_together() const {
-    std::vector<const Job*> jobs;
-    std::vector<const Hosts*> hosts;
-    std::vector<int> iterations;
+  [[nodiscard]] Ends ends_together() const {
+    Company all;
     for (const Busy& one : busy_) {
-      jobs.push_back(one.job);
-      hosts.push_back(one.hosts);
-      iterations.push_back(one.iterations);
+      all.jobs.push_back(one.job);
+      all.hosts.push_back(one.hosts);
+      all.iterations.push_back(one.iterations);
     }
-    return ends_of(network_, jobs, hosts, iterations);
+    return ends_of_each({all}).front();
   }
 
   /// Whether each job has done its iterations beside all others; else more are set for the next
   /// round.
   bool run_round(int round) {
     progress_(fmt::format("all together, round {}", round));
-    const std::vector<std::vector<Seconds>> ends = ends_together();
+    const Ends ends = ends_together();
     Seconds end = ends.front().back();
     for (const std::vector<Seconds>& of_job : ends) end = std::min(end, of_job.back());
     Seconds needed;
@@ -386,7 +429,7 @@ class ConcurrentRuns {
       if (found.count() > 0) one.times->together = mean_of(ends[at], found);
     }
     if (enough) {
-      for (std::size_t at = 0; at < busy_.size(); ++at) run_same_alone(busy_[at], counted[at]);
+      run_same_alone(counted);
       return true;
     }
     for (std::size_t at = 0; at < busy_.size(); ++at) {
@@ -400,16 +443,27 @@ class ConcurrentRuns {
     return false;
   }
 
-  /// The same iterations alone, where iterations differ.
-  void run_same_alone(const Busy& one, const Accompanied& same) {
-    if (are_alike(*one.job)) return;
-    progress_(fmt::format("{} alone, the same iterations", one.job->name));
-    one.times->alone = mean_of(
-        ends_of(network_, {one.job}, {one.hosts}, {static_cast<int>(same.last)}).front(), same);
+  /// The same iterations alone, of the jobs whose iterations differ.
+  void run_same_alone(const std::vector<Accompanied>& same) {
+    std::vector<std::size_t> differ;
+    std::vector<Company> companies;
+    for (std::size_t at = 0; at < busy_.size(); ++at) {
+      const Busy& one = busy_[at];
+      if (are_alike(*one.job)) continue;
+      differ.push_back(at);
+      companies.push_back({{one.job}, {one.hosts}, {static_cast<int>(same[at].last)}});
+    }
+    if (differ.empty()) return;
+    progress_("each job alone, the same iterations");
+    const std::vector<Ends> ends = ends_of_each(companies);
+    for (std::size_t i = 0; i < differ.size(); ++i) {
+      busy_[differ[i]].times->alone = mean_of(ends[i].front(), same[differ[i]]);
+    }
   }
 
   networks::LinksNetwork& network_;
   const std::vector<Job>& jobs_;
+  bool verbose_;
   std::vector<Hosts> hosts_;
   const Progress& progress_;
   std::vector<JobTimes> times_;
@@ -423,8 +477,8 @@ class ConcurrentRuns {
 std::vector<JobTimes> run_together(const std::vector<Job>& jobs, bool verbose,
                                    const std::function<void(const std::string&)>& progress) {
   const auto network = run::links_of(jobs.front().point, verbose);
-  std::signal(SIGINT, SIG_DFL);  // SimGrid's engine, which loads the platform, takes Ctrl-C
-  return ConcurrentRuns(*network, jobs, progress).times();
+  const InterruptGuard guard;  // SimGrid's engine, which loads the platform, takes Ctrl-C
+  return ConcurrentRuns(*network, jobs, verbose, progress).times();
 }
 
 }  // namespace thinwire::studies
