@@ -27,8 +27,8 @@ using thinwire::testing::text_of;
 TEST_CASE("help of topo and of what is under it teaches with examples") {
   for (const char* command :
        {"topo", "topo show", "topo make", "topo check", "topo make star", "topo make fat_tree",
-        "topo make dragonfly", "topo make dragonfly_plus", "topo make nvlink_ib",
-        "topo make rails"}) {
+        "topo make dragonfly", "topo make dragonfly_plus", "topo make nvlink_ib", "topo make rails",
+        "topo make torus"}) {
     CAPTURE(std::string(command));
     const Ended ended = run_program(std::string(command) + " --help");
     CHECK(ended.exit_code == 0);

@@ -12,5 +12,6 @@ namespace thinwire::topologies {
 [[nodiscard]] Family dragonfly_plus_family();
 [[nodiscard]] Family nvlink_ib_family();
 [[nodiscard]] Family rails_family();
+[[nodiscard]] Family torus_family();
 
 }  // namespace thinwire::topologies

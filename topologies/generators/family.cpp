@@ -47,9 +47,9 @@ std::vector<std::string> lines_of(const std::string& path) {
 }  // namespace
 
 const std::vector<Family>& all_families() {
-  static const std::vector<Family> families{star_family(),      fat_tree_family(),
-                                            dragonfly_family(), dragonfly_plus_family(),
-                                            nvlink_ib_family(), rails_family()};
+  static const std::vector<Family> families{
+      star_family(),      fat_tree_family(), dragonfly_family(), dragonfly_plus_family(),
+      nvlink_ib_family(), rails_family(),    torus_family()};
   return families;
 }
 

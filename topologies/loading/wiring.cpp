@@ -6,6 +6,7 @@
 #include <simgrid/s4u.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -349,6 +350,70 @@ class Rails final : public WiredZone {
   std::vector<WiredCable> uplinks_;  ///< by island and rail
 };
 
+constexpr std::array kTorusDimensions{"x", "y", "z", "a", "b", "c"};
+
+class Torus final : public WiredZone {
+ public:
+  Torus(const std::string& name, const Numbers& numbers, CableMaker& make) : WiredZone(name) {
+    std::size_t hosts = 1;
+    for (const char* dimension : kTorusDimensions) hosts *= numbers.at(dimension);
+    std::size_t stride = 1;
+    for (auto at = kTorusDimensions.rbegin(); at != kTorusDimensions.rend(); ++at) {
+      const std::size_t size = numbers.at(*at);
+      if (size > 1) rings_.push_back(ring_of(*at, size, stride, hosts, make));
+      stride *= size;
+    }
+  }
+
+  [[nodiscard]] WiredHost place_of(std::size_t host) const override {
+    return {.node = {}, .group = 0, .access = static_cast<std::uint32_t>(host)};
+  }
+
+ private:
+  /// The cables of one dimension: that of a host leads to the host one further.
+  struct Ring {
+    std::size_t size = 0;
+    std::size_t stride = 0;  ///< between the numbers of neighbours
+    std::vector<WiredCable> cables;
+
+    [[nodiscard]] std::size_t next(std::size_t host) const {
+      return host / stride % size + 1 < size ? host + stride : host - (size - 1) * stride;
+    }
+    [[nodiscard]] std::size_t previous(std::size_t host) const {
+      return host / stride % size > 0 ? host - stride : host + (size - 1) * stride;
+    }
+  };
+
+  static Ring ring_of(const char* dimension, std::size_t size, std::size_t stride,
+                      std::size_t hosts, CableMaker& make) {
+    Ring ring{.size = size, .stride = stride, .cables = std::vector<WiredCable>(hosts)};
+    for (std::size_t host = 0; host < hosts; ++host) {
+      if (size == 2 && host / stride % size == 1) continue;  // two hosts have one cable
+      ring.cables[host] = make(fmt::format("{}-", dimension), std::to_string(host));
+    }
+    return ring;
+  }
+
+  void walk(std::size_t from, std::size_t to, const RouteTaker& take) override {
+    take(port(from).up);
+    std::size_t here = from;
+    for (const Ring& ring : rings_) {
+      const std::size_t ahead =
+          (to / ring.stride % ring.size + ring.size - here / ring.stride % ring.size) % ring.size;
+      // A pair has one cable, which is that of the first of both.
+      const bool up = ring.size == 2 ? here < ring.next(here) : 2 * ahead <= ring.size;
+      for (std::size_t steps = up ? ahead : (ring.size - ahead) % ring.size; steps > 0; --steps) {
+        if (up) take(ring.cables[here].up);
+        here = up ? ring.next(here) : ring.previous(here);
+        if (!up) take(ring.cables[here].down);
+      }
+    }
+    take(port(to).down);
+  }
+
+  std::vector<Ring> rings_;  ///< of the dimensions with more than one host, the last first
+};
+
 template <class Zone>
 WiredZone* made(const std::string& name, const Numbers& numbers, CableMaker& make) {
   return new Zone(name, numbers, make);
@@ -395,7 +460,21 @@ const std::vector<Wiring>& all_wirings() {
          return std::map<std::string, double>{{"nvlink-", switches * n("nodes")},
                                               {"uplink-", switches > 1 ? switches : 0}};
        },
-       &made<Rails>}};
+       &made<Rails>},
+      {"torus",
+       {kTorusDimensions.begin(), kTorusDimensions.end()},
+       {},
+       [](const Number& n) {
+         double hosts = 1;
+         for (const char* dimension : kTorusDimensions) hosts *= n(dimension);
+         std::map<std::string, double> cables;
+         for (const char* dimension : kTorusDimensions) {
+           const double size = n(dimension);
+           cables[std::string(dimension) + "-"] = size > 2 ? hosts : size == 2 ? hosts / 2 : 0;
+         }
+         return cables;
+       },
+       &made<Torus>}};
   return wirings;
 }
 

@@ -1,5 +1,6 @@
 // Topologies for which SimGrid 3.32 has no zone: dragonflies whose cables between groups end on many
-// switches, Dragonfly+, and nodes of GPUs on rails. See docs/decisions/0022-spread-cables.md.
+// switches, Dragonfly+, nodes of GPUs on rails, and tori with ports of hosts and cables of their own
+// in each dimension. See docs/decisions/0022-spread-cables.md.
 //
 // The platform is one plain cluster, whose links are the ports of the hosts, and a property of the
 // outermost zone that says how the switches are wired:
@@ -15,6 +16,8 @@
 //   rails           islands x nodes x gpus. NIC r of every node of an island is on the island's
 //                   switch r. Links nvlink- from a GPU to the switch of its node, and uplink- from a
 //                   switch of an island to the core
+//   torus           x, y, z, a, b, c: the hosts of each dimension, 1 where there is none. Links x- to
+//                   c- from every host to the next one of its ring; a ring of two has one
 //
 // In all of them, the last of the hosts' numbers varies fastest. Bandwidth and latency of each kind
 // of link are in the property thinwire.link.KIND (platform.hpp).
@@ -29,7 +32,9 @@
 // routers share all cables evenly. Within a group a route goes green before black. In a Dragonfly+
 // and its cells, the number of the destination in its cell modulo the spines or the cables chooses
 // (D-mod-k, as in SimGrid's fat trees). On rails, GPUs of one node use NVLink; a message between
-// nodes enters on the sender's rail, and changes rails in the core.
+// nodes enters on the sender's rail, and changes rails in the core. In a torus a route goes through
+// one dimension after the other, the last first, the shorter way around, and forwards where both are
+// as long.
 #pragma once
 
 #include <simgrid/forward.h>

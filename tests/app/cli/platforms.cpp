@@ -420,6 +420,24 @@ TEST_CASE("list names the platforms, and the network that takes them") {
   CHECK(contains(run_program("list networks").out, "smpi"));
 }
 
+TEST_CASE("a torus of Tofu's six dimensions takes the same time on links and smpi within 1%") {
+  const TemporaryFolder folder;
+  const std::string platform = folder.path("tofu.xml");
+  REQUIRE(run_program("topo make torus --dims 2,2,1,2,3,2 -o " + platform).exit_code == 0);
+  const Ended ended = run_program(
+      "run --scheme dense_ring,dense_rabenseifner,topka -P 48 -n 100000 --network links,smpi "
+      "--format json --platform " +
+      platform);
+  REQUIRE(ended.exit_code == 0);
+  const auto rows = nlohmann::json::parse(ended.out);
+  REQUIRE(rows.size() == 6);
+  for (std::size_t i = 0; i < rows.size(); i += 2) {
+    CHECK(rows[i]["scheme"] == rows[i + 1]["scheme"]);
+    CHECK(rows[i]["time_s"].get<double>() ==
+          test::approx(rows[i + 1]["time_s"].get<double>()).epsilon(1e-2));
+  }
+}
+
 TEST_CASE(
     "a measured placement puts ranks on a wired platform, or is refused with line and column") {
   const TemporaryFolder folder;

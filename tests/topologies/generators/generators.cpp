@@ -107,6 +107,14 @@ TEST_CASE("rails have the GPUs and cables that their parameters say, and name th
         fmt::format("3/3/{}", 2 * (3 + 3) + 1));
 }
 
+TEST_CASE("a torus has the hosts and cables that its parameters say") {
+  // A port for each host, and a cable for each host and dimension; a ring of two hosts has one.
+  CHECK(counts_of("torus", {{"dims", "3,4,5"}}) == fmt::format("60/60/{}", 2 * (60 + 3 * 60) + 1));
+  CHECK(counts_of("torus", {{"dims", "3,1,4,2,3,2"}}) ==
+        fmt::format("144/144/{}", 2 * (144 + 3 * 144 + 2 * 72) + 1));
+  CHECK(counts_of("torus", {{"dims", "1"}}) == "1/1/3");
+}
+
 TEST_CASE("a fat tree has the hosts and cables that its parameters say") {
   // Level by level: elements below x parents x cables.
   CHECK(counts_of("fat_tree", {{"children", "4"}, {"oversubscription", "1"}}) == "4/4/9");
@@ -161,6 +169,7 @@ TEST_CASE("hosts asked for are the least size that holds them") {
   CHECK(counts_of("star", {{"hosts", "17"}}).starts_with("17/"));
   CHECK(counts_of("dragonfly_plus", {{"hosts", "181"}}).starts_with("360/"));
   CHECK(counts_of("rails", {{"hosts", "641"}}).starts_with("1280/320/"));
+  CHECK(counts_of("torus", {{"hosts", "65"}}).starts_with("128/"));
 }
 
 TEST_CASE("parameters that make no platform are refused with the reason") {
@@ -208,6 +217,9 @@ TEST_CASE("parameters that make no platform are refused with the reason") {
   CHECK(contains(refusal("dragonfly_plus", {{"cells", "9999"}, {"nodes", "99"}}), "more than the"));
   CHECK(contains(refusal("dragonfly_plus", {{"hosts", "9"}, {"cells", "1"}}), "hosts sets cells"));
   CHECK(contains(refusal("rails", {{"oversubscription", "0"}}), "is not above 0"));
+  CHECK(contains(refusal("torus", {{"dims", "2,2,2,2,2,2,2"}}), "at most 6 sizes"));
+  CHECK(contains(refusal("torus", {{"dims", "4,4"}, {"cables", "1,2,1"}}), "cables for 3"));
+  CHECK(contains(refusal("torus", {{"dims", "4096,4096"}}), "more hosts than the 1048576"));
   CHECK(contains(refusal("rails", {{"oversubscription", "1,1"}}), "one number above 0"));
   CHECK(contains(refusal("rails", {{"islands", "9999"}, {"nodes", "99"}}), "more than the"));
   CHECK(contains(refusal("star", {{"flat", "2"}}), "flat: '2' is not valid; expected 0 or 1"));

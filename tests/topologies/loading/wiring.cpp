@@ -9,6 +9,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -38,9 +39,10 @@ using Parameters = std::map<std::string, std::string>;
 
 /// Of each pair of hosts, a line with the bandwidth and latency of its links and their names, and
 /// whether the same links are in other lines: names differ, but a link is known by its first use.
-std::string shape_of_routes(const std::string& xml) {
+/// Without so many links at each end.
+std::string shape_of_routes(const std::string& xml, std::ptrdiff_t ends = 0) {
   const TemporaryFolder folder;
-  return on_platform(folder.write("p.xml", xml), [](const Platform& platform) {
+  return on_platform(folder.write("p.xml", xml), [ends](const Platform& platform) {
     const RouteTable table = routes_of(platform);
     std::map<LinkIndex, std::size_t> first_use;
     std::string text;
@@ -49,7 +51,8 @@ std::string shape_of_routes(const std::string& xml) {
         if (from == to) continue;
         const Route route = table.route(from, to).value();
         text += fmt::format("{}-{}:", from, to);
-        for (const LinkIndex link : route.links) {
+        for (const LinkIndex link :
+             std::span(route.links.begin() + ends, route.links.end() - ends)) {
           const std::size_t number = first_use.try_emplace(link, first_use.size()).first->second;
           text += fmt::format(" {}/{:g}/{:g}", number, platform.links()[link].bandwidth,
                               platform.links()[link].latency.value());
@@ -149,6 +152,47 @@ TEST_CASE("the routes on rails are those that SimGrid finds on nvlink_ib") {
     theirs["leaf-nodes"] = std::to_string(nodes);
     CHECK((shape_of_routes(made("rails", ours)) == shape_of_routes(made("nvlink_ib", theirs))));
   }
+}
+
+TEST_CASE("the routes of a torus are those of SimGrid's, with a port at each end") {
+  // SimGrid's first dimension varies fastest. Where both ways around are as long, its choice depends
+  // on the coordinates, so all rings are odd. It refuses a dimension of one host.
+  for (const std::vector<int>& sizes : {std::vector{5}, {3, 5}, {7, 3, 3}, {3, 3, 3, 3, 5}}) {
+    CAPTURE(fmt::format("{}", fmt::join(sizes, ",")));
+    int hosts = 1;
+    for (const int size : sizes) hosts *= size;
+    const std::string ours = made("torus", {{"dims", fmt::format("{}", fmt::join(sizes, ","))},
+                                            {"port-bandwidth", "1000GBps"},
+                                            {"port-latency", "0s"},
+                                            {"gap", "300ns"}});
+    const std::string theirs = platform_xml(fmt::format(
+        "<zone id=\"world\" routing=\"Full\">{}<cluster id=\"t\" prefix=\"h-\" radical=\"0-{}\" "
+        "suffix=\"\" speed=\"1Gf\" topology=\"TORUS\" topo_parameters=\"{}\" bw=\"6.8GBps\" "
+        "lat=\"100ns\" sharing_policy=\"SPLITDUPLEX\"/></zone>",
+        property("thinwire.message_gap", "300ns"), hosts - 1,
+        fmt::join(sizes.rbegin(), sizes.rend(), ",")));
+    CHECK((shape_of_routes(ours, 1) == shape_of_routes(theirs)));
+  }
+}
+
+TEST_CASE("a ring of two has one cable, and an even ring is crossed forwards") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("p.xml", made("torus", {{"dims", "4,2"}}));
+  const auto inner = [&path](HostIndex from, HostIndex to) {
+    return on_platform(path, [&](const Platform& platform) {
+      std::string names;
+      const Route route = platform.route(from, to);
+      for (std::size_t i = 1; i + 1 < route.links.size(); ++i) {
+        names += platform.links()[route.links[i]].name + " ";
+      }
+      return names;
+    });
+  };
+  // Hosts are 2 x + y. From (0, 0) to (2, 1): the cable of y, and two of x forwards.
+  CHECK(inner(0, 5) == "y-0_UP x-1_UP x-3_UP ");
+  CHECK(inner(5, 0) == "y-4_DOWN x-4_UP x-6_UP ");
+  CHECK(inner(1, 7) == "x-7_DOWN ");
+  CHECK(inner(7, 1) == "x-7_UP ");
 }
 
 TEST_CASE("between groups, a route takes a cable of its source's router, or its share of all") {
