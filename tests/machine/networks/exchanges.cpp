@@ -1,9 +1,11 @@
-// Exchanges whose steps the event loop takes are, to the last digit, those that the ranks take.
+// Exchanges whose steps the event loop takes are those that the ranks take: to the last digit, but where
+// all ranks exchange at once on the α-β machine (joint_exchange.hpp), whose sums are rounded elsewhere.
 #include "sim/machine/networks/common/exchanges.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
@@ -89,14 +91,18 @@ Task<void> exchange_twice(Communicator& on_network, Repeated of, bool plain, tes
   }
 }
 
-/// The same time and traffic in every phase, to the last digit.
-bool same_reports(const RunReport& a, const RunReport& b) {
+/// The same traffic in every phase, and the same time up to this part of the whole.
+bool same_reports(const RunReport& a, const RunReport& b, double rounding) {
   bool same = a.phases == b.phases && a.ranks.size() == b.ranks.size();
   for (std::size_t rank = 0; same && rank < a.ranks.size(); ++rank) {
-    same = a.ranks[rank].finished == b.ranks[rank].finished &&
+    const double most = rounding * b.ranks[rank].finished.value();
+    const auto close = [most](Seconds x, Seconds y) {
+      return std::abs(x.value() - y.value()) <= most;
+    };
+    same = close(a.ranks[rank].finished, b.ranks[rank].finished) &&
            a.ranks[rank].steps == b.ranks[rank].steps && same_traffic(a, b, rank);
     for (std::size_t phase = 0; same && phase < a.phases.size(); ++phase) {
-      same = a.ranks[rank].by_phase[phase].time == b.ranks[rank].by_phase[phase].time;
+      same = close(a.ranks[rank].by_phase[phase].time, b.ranks[rank].by_phase[phase].time);
     }
   }
   return same;
@@ -113,20 +119,22 @@ RunReport run(Network& network, int ranks, Repeated of, bool plain) {
 }
 
 /// The cases in which the two differ, a line each.
-std::string differing_cases(Network& network, int ranks) {
+std::string differing_cases(Network& network, int ranks, double rounding = 0) {
   std::string differing;
   for (const int under_way : {1, 2, 5, 16, 100}) {
     for (const double work : {0.0, 2e-9, 40e-9}) {
       const Repeated of{.under_way = under_way, .work = work};
-      if (same_reports(run(network, ranks, of, false), run(network, ranks, of, true))) continue;
+      if (same_reports(run(network, ranks, of, false), run(network, ranks, of, true), rounding)) {
+        continue;
+      }
       differing += fmt::format("P = {}, {} under way, {} s of work\n", ranks, under_way, work);
     }
   }
   return differing;
 }
 
-void check_same(Network& network, const std::vector<int>& rank_counts) {
-  for (const int ranks : rank_counts) CHECK(differing_cases(network, ranks).empty());
+void check_same(Network& network, const std::vector<int>& rank_counts, double rounding = 0) {
+  for (const int ranks : rank_counts) CHECK(differing_cases(network, ranks, rounding).empty());
 }
 
 const std::vector<int> kAll(test::kRankCounts.begin(), test::kRankCounts.end());
@@ -139,7 +147,7 @@ TEST_CASE("The loop's exchanges are the ranks' own on the α-β machine and with
                               .overhead = Seconds(latency / 3),
                               .gap = test::kAlpha,
                               .gap_per_word = test::kBeta});
-    check_same(network, kAll);
+    check_same(network, kAll, 1e-12);
   }
 }
 
@@ -153,7 +161,7 @@ TEST_CASE("The loop's exchanges are the ranks' own with all that a host costs") 
         HostCosts{.eager = Bytes(4000), .inlined = Bytes(1000)},
         HostCosts{.eager = Bytes(4000), .destinations = 2}}) {
     AlphaBetaNetwork network(alpha_beta(test::kAlpha, test::kBeta), host);
-    check_same(network, {3, 12, 17});
+    check_same(network, {3, 12, 17}, 1e-12);
   }
 }
 

@@ -207,11 +207,16 @@ Task<void> LoopRank::take_all_steps(ExchangePart& part, Tag tag, int under_way) 
 }
 
 bool LoopRank::begin_exchange(ExchangePart& part, Tag tag, int under_way) {
+  if (loop_.joins_exchange(*this, part, tag, under_way)) return false;
+  post_first_steps(part, tag, under_way);
+  return take_steps();
+}
+
+void LoopRank::post_first_steps(ExchangePart& part, Tag tag, int under_way) {
   Exchanges& exchanges = loop_.exchanges();
   exchanges.begin(rank(), size(), part, tag, under_way, departs_early());
   Exchanges::OfRank& own = exchanges.of(rank());
   while (own.posted < std::min(under_way, own.steps)) post_step(own);
-  return take_steps();
 }
 
 void LoopRank::park_exchange(std::coroutine_handle<> waiting) {

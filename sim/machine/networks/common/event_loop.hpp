@@ -110,6 +110,11 @@ class alignas(64) LoopRank : public Communicator {
   /// Appends the requests, or the step of an exchange, that a parked rank waits for.
   void add_waits(std::vector<Waiting>& waits) const;
 
+  /// Posts the first steps of an exchange.
+  void post_first_steps(ExchangePart& part, Tag tag, int under_way);
+  /// All steps have been taken of an exchange that the strand waits for.
+  void leave_exchange() { in_exchange_ = false; }
+
  protected:
   Request start_program(StartedProgram program) override;
   bool complete(std::span<const Request> requests) override;
@@ -257,6 +262,12 @@ class EventLoop {
     const std::size_t at = index_of(rank, Strand::main);
     if (strands_[at]->is_in_exchange()) ready_.push_back(at);
   }
+  /// Resumes a rank all of whose steps of an exchange have been taken.
+  void leave_exchange(Rank rank) {
+    const std::size_t at = index_of(rank, Strand::main);
+    strands_[at]->leave_exchange();
+    ready_.push_back(at);
+  }
   Exchanges& exchanges() { return exchanges_; }
   [[nodiscard]] const Exchanges& exchanges() const { return exchanges_; }
 
@@ -297,6 +308,11 @@ class EventLoop {
   [[nodiscard]] virtual bool strands_run_ahead() const { return false; }
   /// Has ring(strand, time) called at `time`, which is after handled().
   virtual void wake_at(double /*time*/, std::size_t /*strand*/) {}
+  /// Whether the steps of an exchange that a rank comes to are taken by the loop, for all ranks at once.
+  virtual bool joins_exchange(LoopRank& /*rank*/, ExchangePart& /*part*/, Tag /*tag*/,
+                              int /*under_way*/) {
+    return false;
+  }
   /// Creates the second strand of a rank, when the rank first starts a program or the second strand
   /// of another rank first sends to it.
   virtual std::unique_ptr<LoopRank> make_second(Rank rank) = 0;

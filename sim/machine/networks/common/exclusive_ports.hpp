@@ -56,6 +56,10 @@ class ExclusivePorts {
     leave(of(message.from, 0));
     leave(of(message.to, 1));
   }
+  /// Whether a rank has one strand that runs, and no message of which it is not known to be complete.
+  [[nodiscard]] bool is_clear(Rank rank) {
+    return applies_ && of(rank, 0).open + of(rank, 1).open == 0 && !loop_.runs_second(rank);
+  }
   /// From here on all messages become events.
   void stop() { applies_ = false; }
 

@@ -32,12 +32,13 @@ class HostRules {
   /// When a message with a latency departs, whose receive and send have met at `met`, if nothing
   /// holds it back.
   [[nodiscard]] double departure(const Transfer& message, double met) const {
-    double departs = std::max(met, message.posted);
-    if (message.eager) return departs;
-    if (host_.handshake) {
-      const double announced = message.posted + message.latency;
-      departs = std::max(departs, announced) + message.latency;
-    }
+    if (message.eager) return std::max(met, message.posted);
+    return rendezvous(met, message.posted, message.latency);
+  }
+  /// The same of a rendezvous message, whose send was posted at `posted`.
+  [[nodiscard]] double rendezvous(double met, double posted, double latency) const {
+    double departs = std::max(met, posted);
+    if (host_.handshake) departs = std::max(departs, posted + latency) + latency;
     return departs + host_.handshake_time.value();
   }
 

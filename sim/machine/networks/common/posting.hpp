@@ -2,6 +2,7 @@
 // message, and hands the message to the loop.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -21,6 +22,7 @@ namespace thinwire::networks {
 ///   switch_flows()                             take parts of collectives in switches
 ///   exclusive_ports()                          are told of receives and started programs
 ///   release(transfer, time)                    lets a message depart, whose receive is posted
+/// In a joint exchange it posts nothing itself (joint_exchange.hpp).
 template <class Loop>
 class PostingRank final : public TimedRank {
  public:
@@ -47,6 +49,18 @@ class PostingRank final : public TimedRank {
     loop().switch_flows().post(rank(), strand(), members, std::move(part), slot, clock_);
     return receive_request(slot);
   }
+
+  /// A rank sends a message in a joint exchange. Returns when the message can depart.
+  [[nodiscard]] double sends(Words words) { return prepare_to_send(words); }
+  /// A step of it is over, whose message was received, and whose send was complete, at these times.
+  void receives(Words words, double received, double sent) {
+    clock_ = std::max(clock_, received);
+    books().received(words);
+    take_in(words, received);
+    clock_ = std::max(clock_, sent);
+  }
+  /// It works on what it has received.
+  void works(Seconds work) { spend(work); }
 
  protected:
   Request start_program(StartedProgram program) override {

@@ -4,7 +4,8 @@
 //   is matched with its receive (mailbox.hpp, or by its step in an exchange);
 //   departs, when both are posted (rendezvous), so that no link is kept busy by a message that no
 //     rank waits for. Its route tells its latency, and its path the links that it takes. Where its
-//     posts tell its end, it is complete at once (exclusive_ports.hpp);
+//     posts tell its end, it is complete at once (exclusive_ports.hpp), and where all ranks exchange
+//     messages, their steps are taken apart (joint_exchange.hpp);
 //   shares its links with other messages from a latency later on (fair_links.hpp);
 //   is delivered when all its links have served it, and not before it would be if it shared none;
 //   is received when its ranks, whose requests are complete, run on.
@@ -28,6 +29,7 @@
 #include "sim/machine/networks/common/event_loop.hpp"
 #include "sim/machine/networks/common/exclusive_ports.hpp"
 #include "sim/machine/networks/common/host_rules.hpp"
+#include "sim/machine/networks/common/joint_exchange.hpp"
 #include "sim/machine/networks/common/posting.hpp"
 #include "sim/machine/networks/common/read_ahead.hpp"
 #include "sim/machine/networks/common/switch_flows.hpp"
@@ -41,6 +43,7 @@ class SharedLinksLoop final : public EventLoop {
  public:
   using Recorder = typename Fabric::Recorder;
   using Transfer = typename UnderWay<Fabric>::Transfer;
+  using Poster = PostingRank<SharedLinksLoop>;
   static constexpr bool kHasPlaces = Fabric::kHasPlaces;
 
   /// `bandwidths`, by link, are those available to the ranks; `timeline` and `recorder` may be
@@ -54,6 +57,7 @@ class SharedLinksLoop final : public EventLoop {
         all_(size, fabric, bandwidths, host),
         rules_(all_),
         exclusive_(all_, *this, timeline == nullptr && !rules_.applies() && !events_alone),
+        joint_(all_, rules_),
         switch_flows_(all_, slots(), recorder),
         read_ahead_(all_, *this, read_ahead) {
     for (int r = 0; r < size; ++r) ranks_.push_back(make_strand(Rank(r), Strand::main));
@@ -135,7 +139,14 @@ class SharedLinksLoop final : public EventLoop {
       return true;
     }
     EventWindow& events = all_.events;
-    if (!read_ahead_.has_next()) return false;
+    const bool has_next = read_ahead_.has_next();
+    if constexpr (Fabric::kOnlyPorts) {
+      if (joint_.is_complete() || joint_.is_broken(has_next)) {
+        end_joint();
+        return true;
+      }
+    }
+    if (!has_next) return false;
     const double first = events.next_time();
     const double end = first + fabric_.lookahead();
     do {
@@ -150,12 +161,34 @@ class SharedLinksLoop final : public EventLoop {
   [[nodiscard]] bool strands_run_ahead() const override {
     return Fabric::kOnlyPorts && !rules_.applies();
   }
+  bool joins_exchange(LoopRank& rank, ExchangePart& part, Tag tag, int under_way) override {
+    if constexpr (!Fabric::kOnlyPorts) return false;
+    return joint_.joins(
+        {.rank = &static_cast<Poster&>(rank), .part = &part, .tag = tag, .under_way = under_way},
+        exclusive_.is_clear(rank.rank()));
+  }
   void wake_at(double time, std::size_t strand) override { all_.ring_at(time, strand); }
   std::unique_ptr<LoopRank> make_second(Rank rank) override {
     return make_strand(rank, Strand::second);
   }
 
  private:
+  /// Takes the steps of an exchange that all ranks have joined, or has each rank take its own.
+  void end_joint() {
+    const bool all = joint_.is_complete();
+    if (all) joint_.run();
+    for (const auto& joined : joint_.release()) {
+      if (all) {
+        leave_exchange(joined.rank->rank());
+        continue;
+      }
+      // Events have been handled until now, but of none of its ports.
+      all_.now = std::min(all_.now, joined.rank->clock());
+      joined.rank->post_first_steps(*joined.part, joined.tag, joined.under_way);
+      go_on(joined.rank->rank());
+    }
+  }
+
   // --- It departs: on its route, with a path, as soon as the rules of its host let it.
 
   void depart_all() {
@@ -280,7 +313,7 @@ class SharedLinksLoop final : public EventLoop {
   }
 
   std::unique_ptr<LoopRank> make_strand(Rank rank, Strand strand) {
-    auto made = std::make_unique<PostingRank<SharedLinksLoop>>(rank, all_.size, *this, strand);
+    auto made = std::make_unique<Poster>(rank, all_.size, *this, strand);
     if (timeline_ != nullptr) made->follow(timeline_->track(rank, strand));
     return made;
   }
@@ -291,6 +324,7 @@ class SharedLinksLoop final : public EventLoop {
   UnderWay<Fabric> all_;
   HostRules<Fabric> rules_;
   ExclusivePorts<Fabric> exclusive_;
+  JointExchange<Fabric, Poster> joint_;
   SwitchFlows<Fabric> switch_flows_;
   ReadAhead<Fabric> read_ahead_;
   std::vector<Departing> departing_;  ///< when no rank can run
