@@ -73,11 +73,11 @@ int run(const ClaimsFlags& flags) {
   }
   const std::vector<std::string>& wanted = flags.quick ? quick_claims() : flags.wanted;
   const bool terminal = isatty(STDERR_FILENO) == 1;
-  const auto progress = [&](const std::string& id) {
-    if (terminal) show_on_terminal(id);
+  const auto progress = [&](const std::string& paper) {
+    if (terminal) show_on_terminal(paper);
   };
   const std::vector<studies::Finding> findings =
-      studies::check_claims(wanted, progress, studies::run_claims_point, flags.ranges);
+      studies::check_claims_at_once(wanted, progress, flags.ranges);
   if (terminal) show_on_terminal("");
   std::vector<Json> records = report::claim_records(findings);
   std::ranges::move(report::claim_counts(findings), std::back_inserter(records));

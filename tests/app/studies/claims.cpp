@@ -235,6 +235,19 @@ TEST_CASE("A bound from below holds from there on, and values within 1% are no o
   CHECK(!clearly_less(0.998, 1));
 }
 
+TEST_CASE("Claims that are simulated at once say what they say one after the other") {
+  const std::vector<std::string> wanted{"oktopk.table1", "sparcml.spark", "exdyna.figure8",
+                                        "dragonn.decode"};
+  std::vector<std::string> papers;
+  const auto progress = [&](const std::string& paper) { papers.push_back(paper); };
+  const std::vector<Finding> findings =
+      thinwire::studies::check_claims_at_once(wanted, progress, true);
+  CHECK(papers.size() == 4);
+  CHECK(thinwire::report::claim_records(findings) ==
+        thinwire::report::claim_records(thinwire::studies::check_claims(
+            wanted, {}, thinwire::studies::run_claims_point, true)));
+}
+
 TEST_CASE("A verdict by a hair is counted: the null model or the simulation near the border") {
   Finding clear = number(Basis::predicted, 100, 110);
   clear.against("no effect", 50);

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/app/run/executor.hpp"
 #include "sim/app/run/simulate.hpp"
 #include "sim/app/studies/claims/trials.hpp"
 #include "sim/core/base/child_process.hpp"
@@ -214,6 +215,91 @@ std::vector<Finding> check_claims(const std::vector<std::string>& wanted,
     found->second(trials, page);
     if (ranges) check_over_ranges(found->second, id, first);
   }
+  return findings;
+}
+
+namespace {
+
+Json packed(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+std::optional<double> unpacked(const Json& value) {
+  return value.is_null() ? std::nullopt : std::optional(value.get<double>());
+}
+
+/// A finding as a child process sends it.
+Json packed(const Finding& f) {
+  return {f.claim,
+          f.what,
+          f.source,
+          f.kind,
+          f.basis,
+          packed(f.paper),
+          packed(f.simulated),
+          f.unit,
+          f.verdict,
+          f.note,
+          f.null_model,
+          packed(f.null_value),
+          packed(f.range_low),
+          packed(f.range_high),
+          f.misses_at};
+}
+
+Finding finding_from(const Json& packed) {
+  return {.claim = packed.at(0),
+          .what = packed.at(1),
+          .source = packed.at(2),
+          .kind = packed.at(3),
+          .basis = packed.at(4),
+          .paper = unpacked(packed.at(5)),
+          .simulated = unpacked(packed.at(6)),
+          .unit = packed.at(7),
+          .verdict = packed.at(8),
+          .note = packed.at(9),
+          .null_model = packed.at(10),
+          .null_value = unpacked(packed.at(11)),
+          .range_low = unpacked(packed.at(12)),
+          .range_high = unpacked(packed.at(13)),
+          .misses_at = packed.at(14)};
+}
+
+}  // namespace
+
+std::vector<Finding> check_claims_at_once(
+    const std::vector<std::string>& wanted,
+    const std::function<void(const std::string& paper)>& progress, bool ranges) {
+  std::vector<std::string> papers;  // in the order of the file, in which their claims are together
+  std::vector<std::vector<std::string>> ids;
+  for (const std::string& id : claim_ids(wanted)) {
+    const std::string paper = id.substr(0, id.find('.'));
+    if (papers.empty() || papers.back() != paper) {
+      papers.push_back(paper);
+      ids.emplace_back();
+    }
+    ids.back().push_back(id);
+  }
+  std::vector<run::Job> jobs;
+  for (const std::vector<std::string>& of_paper : ids) {
+    const auto check = [&of_paper, ranges] {
+      Json all = Json::array();
+      for (const Finding& finding : check_claims(of_paper, {}, run_claims_point, ranges)) {
+        all.push_back(packed(finding));
+      }
+      return all.dump();
+    };
+    jobs.push_back({.work = {.run = check}, .expected_s = static_cast<double>(of_paper.size())});
+  }
+  std::vector<std::vector<Finding>> found(jobs.size());
+  const auto take = [&](std::size_t job, const ChildProcess& process) {
+    for (const Json& finding : Json::parse(process.outcome().text)) {
+      found[job].push_back(finding_from(finding));
+    }
+  };
+  run::run_jobs(jobs, {.at_once = default_processes()},
+                {.started = [&](std::size_t job) { progress(papers[job]); }, .ended = take});
+  std::vector<Finding> findings;
+  for (std::vector<Finding>& of_paper : found)
+    std::ranges::move(of_paper, std::back_inserter(findings));
   return findings;
 }
 

@@ -122,4 +122,10 @@ using PointRunner = std::function<results::Row(const plan::Point& point)>;
     const std::function<void(const std::string& id)>& progress = {},
     const PointRunner& runner = run_claims_point, bool ranges = false);
 
+/// The same in child processes, one for each paper, as many at once as there are processors.
+/// `progress` is called with a paper's name ("oktopk"). Throws InterruptedError after Ctrl-C, too.
+[[nodiscard]] std::vector<Finding> check_claims_at_once(
+    const std::vector<std::string>& wanted,
+    const std::function<void(const std::string& paper)>& progress, bool ranges);
+
 }  // namespace thinwire::studies
