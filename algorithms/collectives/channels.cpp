@@ -66,9 +66,12 @@ class Wire {
     message.words = format_.wire(message.words);
     return message;
   }
-  /// The time that the protocol takes for a message from another rank.
-  [[nodiscard]] Seconds delay(int from) const {
-    return nodes_.node_of(from) == nodes_.node_of(rank_) ? format_.in_node : format_.between_nodes;
+  [[nodiscard]] Seconds launch() const { return format_.launch; }
+  /// The time that the protocol takes for a message of so many words on the wire from another rank.
+  [[nodiscard]] Seconds delay(int from, Words words) const {
+    const bool near = nodes_.node_of(from) == nodes_.node_of(rank_);
+    const double data = static_cast<double>(words.value()) * format_.data / format_.line;
+    return (near ? format_.in_node : format_.between_nodes) + format_.per_word * data;
   }
 
  private:
@@ -142,6 +145,7 @@ class RingChannels {
   }
 
   Task<Message> run() {
+    co_await comm_.compute(wire_.launch());
     for (int lane = 0; lane < static_cast<int>(lanes_.size()); ++lane) begin_exchange(lane, {});
     while (!flying_.requests().empty()) {
       auto first = co_await comm_.wait_watched(flying_.requests());
@@ -156,7 +160,7 @@ class RingChannels {
         case RingEvent::received: {
           lane.receiving = false;
           watch(purpose.lane);
-          const Seconds delay = wire_.delay(lane.previous.value());
+          const Seconds delay = wire_.delay(lane.previous.value(), received.words);
           if (delay > Seconds(0)) {
             lane.delayed.push_back(std::move(received));
             flying_.add(comm_.start_work(delay), {RingEvent::delayed, purpose.lane});
@@ -308,6 +312,7 @@ class TreeChannels {
   }
 
   Task<Message> run() {
+    co_await comm_.compute(wire_.launch());
     for (int lane = 0; lane < static_cast<int>(lanes_.size()); ++lane) {
       for (int i = 0; i < static_cast<int>(at(lane).neighbours.size()); ++i) post(lane, i);
     }
@@ -323,7 +328,7 @@ class TreeChannels {
           continue;
         case TreeEvent::received: {
           post(purpose.lane, purpose.neighbour);
-          const Seconds delay = wire_.delay(neighbour.rank.value());
+          const Seconds delay = wire_.delay(neighbour.rank.value(), first.message.words);
           if (delay > Seconds(0)) {
             neighbour.delayed.push_back(std::move(first.message));
             flying_.add(comm_.start_work(delay),

@@ -19,13 +19,16 @@ namespace thinwire::algorithms {
 
 /// How NCCL writes data to a buffer that another rank reads. Of each `line` bytes on the wire,
 /// `data` are data; the others are flags that tell the reader that the data is there. A message
-/// takes `in_node` or `between_nodes` in addition to its time on the network, during which its
-/// receiver does not have it.
+/// takes `in_node` or `between_nodes`, and `per_word` for each word of its data, in addition to its
+/// time on the network, during which its receiver does not have it. `launch` passes on each rank
+/// before the first message.
 struct LineFormat {
   int line = 1;
   int data = 1;
+  Seconds launch = {};
   Seconds in_node = {};
   Seconds between_nodes = {};
+  Seconds per_word = {};
 
   /// The words on the wire of so many words of data.
   [[nodiscard]] Words wire(Words words) const {

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -29,72 +30,101 @@ double of(const NcclTable& table, NcclAlgorithm algorithm, NcclProtocol protocol
   return table.at(static_cast<std::size_t>(algorithm)).at(static_cast<std::size_t>(protocol));
 }
 
-// Latencies in µs (NCCL 2.8, tuning.cc: baseLat, and hwLat of NVLINK and NET).
-constexpr NcclTable kBase{{{4.4, 4.4, 0}, {3.6, 10.0, 8.4}}};
-constexpr NcclTable kInNode{{{0.52, 1.2, 28}, {0.47, 1.9, 3.4}}};
-constexpr NcclTable kBetweenNodes{{{5.0, 8.5, 50}, {2.7, 4.0, 9.6}}};
-// What of a tree's bandwidth is there at 64 bytes, 128 bytes ... 128 MiB (treeCorrectionFactor).
-constexpr std::array<std::array<double, 22>, 3> kTreeCorrection{
-    {{1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1},
-     {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .5, .6, .6, .7, .7, .8, .9, .9, 1},
-     {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .5, .5, .6, .6, .7, .8, .9}}};
+// Latencies in µs (NCCL 2.29, tuning.cc: baseLatencies, and hwLatencies of NVLINK and NET).
+constexpr NcclTable kBase{{{6.8, 14, 8.4}, {6.6, 14, 8.4}}};
+constexpr NcclTable kInNode{{{0.6, 1.25, 4}, {0.6, 1.9, 3.4}}};
+constexpr NcclTable kBetweenNodes{{{5, 8.5, 14}, {2.7, 4, 14}}};
+// The proxy thread's work for a message of a ring between nodes, which each step takes at least
+// (getNetOverhead); with Simple 3 times.
+constexpr double kNetOverhead = 1;
+// A message of the network with LL, as the platforms have it: 2 x 85 ns and a gap of 0.3 µs, and
+// kBetweenNodes of a ring.
+constexpr double kNetworkInNode = 0.47;
+// What of a tree's bandwidth is there at 64 bytes, 128 bytes ... 256 MiB (treeCorrectionFactor).
+constexpr std::array<std::array<double, 23>, 3> kTreeCorrection{
+    {{1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1},
+     {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1},
+     {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9}}};
+// Most GB/s that LL reaches on 1, 2 and more nodes (llMaxBws of H100, and of nodes with Intel CPUs).
+constexpr std::array<double, 3> kMostOfLl{141, 39, 20.4};
 
-/// The share of the bandwidth of a channel that is left for data, as the tuner has it.
-double bandwidth_share(NcclAlgorithm algorithm, NcclProtocol protocol, Nodes nodes) {
+double most_of_ll(Nodes nodes) {
+  return kMostOfLl.at(static_cast<std::size_t>(std::min(nodes.count, 3) - 1));
+}
+
+/// The latency of a step inside a node, in µs. In a ring over several nodes the slowest part of a
+/// channel, the proxy thread between nodes, sets the pace.
+double in_node_latency(NcclAlgorithm algorithm, NcclProtocol protocol, Nodes nodes) {
+  const double latency = of(kInNode, algorithm, protocol);
+  if (algorithm == NcclAlgorithm::tree || nodes.count == 1) return latency;
+  return std::max(latency, protocol == NcclProtocol::simple ? 3 * kNetOverhead : kNetOverhead);
+}
+
+/// The latency of a step between nodes, in µs. With a rank a node nothing hides it.
+double between_nodes_latency(NcclAlgorithm algorithm, NcclProtocol protocol, Nodes nodes) {
+  const bool alone = nodes.ranks == nodes.count;
+  return of(kBetweenNodes, alone ? NcclAlgorithm::tree : algorithm, protocol);
+}
+
+/// The bandwidth of the bus in GB/s that the tuner expects of channels with `bus` GB/s together.
+double tuner_bandwidth(NcclAlgorithm algorithm, NcclProtocol protocol, Nodes nodes, double bus) {
   const bool tree = algorithm == NcclAlgorithm::tree;
+  if (tree) bus *= 0.92;
   switch (protocol) {
     case NcclProtocol::ll:
-      return tree ? 0.9 / 3.8 : 1.0 / 4;
+      return std::min(tree ? bus / 3.8 : bus / 2, most_of_ll(nodes));
     case NcclProtocol::ll128:
-      if (tree) return 0.9 * (nodes.count == 1 ? 7.0 / 9 : 0.915);
-      return nodes.ranks < 2 * nodes.count ? 0.7 : 0.92;
+      if (!tree) return bus * 0.92;
+      return bus * (nodes.count == 1 ? 7.0 / 9 : 120.0 / 128);
     case NcclProtocol::simple:
       break;
   }
-  return tree ? 0.9 : 1;
+  return bus;
 }
 
 Seconds tuner_time(NcclAlgorithm algorithm, NcclProtocol protocol, std::int64_t bytes, Nodes nodes,
                    int channels, Seconds beta) {
   const bool tree = algorithm == NcclAlgorithm::tree;
   const bool simple = protocol == NcclProtocol::simple;
-  double in_node = of(kInNode, algorithm, protocol);
-  if (nodes.count > 1 && protocol == NcclProtocol::ll) in_node *= 1.8;
-  const double between = of(kBetweenNodes, algorithm, protocol);
+  const double in_node = in_node_latency(algorithm, protocol, nodes);
+  const double between = between_nodes_latency(algorithm, protocol, nodes);
   const double steps = 2 * (nodes.ranks - 1);
+  const auto length = static_cast<double>(bytes);
+  // In one node every channel goes through the port of every rank.
+  const int ports = nodes.count > 1 ? channels : 1;
+  double bandwidth = tuner_bandwidth(algorithm, protocol, nodes, ports / beta.value() * 1e-9);
   double latency = of(kBase, algorithm, protocol);
-  double share = bandwidth_share(algorithm, protocol, nodes);
   if (tree) {
     const int depth = static_cast<int>(std::bit_width(static_cast<unsigned>(nodes.count))) - 1;
     const int of_node = nodes.ranks / nodes.count;
     latency += 2 * ((of_node - 1) * in_node + depth * between);
-    share *= 0.5;
+    bandwidth *= 0.5;
     const auto log =
         static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes >> 6) | 1) - 1);
     const auto& correction = kTreeCorrection.at(static_cast<std::size_t>(protocol));
-    if (log < correction.size()) share *= correction.at(log);
+    if (log < correction.size()) bandwidth *= correction.at(log);
   } else {
     const double between_steps = 2 * (nodes.count - 1);
-    double ring = latency + (steps - between_steps) * in_node + between_steps * between;
-    const bool plateau =
-        simple && nodes.count > 1 && static_cast<double>(bytes) >= nodes.ranks / 16.0 * 65536;
-    latency = plateau ? 1.9 * ring : ring;
-    share *= nodes.ranks / steps;
+    latency += (steps - between_steps) * in_node + between_steps * between;
+    const bool plateau = simple && nodes.count > 1 && length >= 64.0 * channels * nodes.ranks;
+    if (plateau) latency *= 1.4;
+    bandwidth *= nodes.ranks / steps;
   }
-  // In one node every channel goes through the port of every rank.
-  const int ports = nodes.count > 1 ? channels : 1;
-  return Seconds(kMicro * latency) + beta * (static_cast<double>(bytes) / (share * ports));
+  return Seconds(kMicro * latency + 1e-9 * length / bandwidth);
 }
 
-LineFormat line_format_of(NcclAlgorithm algorithm, NcclProtocol protocol) {
-  // Against LL, whose latency is the network's.
-  const bool simple = protocol == NcclProtocol::simple;
-  const NcclAlgorithm row = simple ? NcclAlgorithm::ring : algorithm;
-  const auto more = [&](const NcclTable& table) {
-    return Seconds(kMicro * (of(table, row, protocol) - of(table, row, NcclProtocol::ll)));
-  };
-  LineFormat format{.in_node = more(kInNode), .between_nodes = more(kBetweenNodes)};
-  if (protocol == NcclProtocol::ll) format.line = 2;
+LineFormat line_format_of(NcclChoice choice, Nodes nodes, int most_channels) {
+  const auto [algorithm, protocol, time] = choice;
+  const double network = of(kBetweenNodes, NcclAlgorithm::ring, NcclProtocol::ll);
+  LineFormat format{
+      .launch = Seconds(kMicro * of(kBase, algorithm, protocol)),
+      .in_node = Seconds(kMicro * (in_node_latency(algorithm, protocol, nodes) - kNetworkInNode)),
+      .between_nodes =
+          Seconds(kMicro * (between_nodes_latency(algorithm, protocol, nodes) - network))};
+  if (protocol == NcclProtocol::ll) {
+    format.line = 2;
+    format.per_word = Seconds(4e-9 * most_channels / most_of_ll(nodes));
+  }
   if (protocol == NcclProtocol::ll128) {
     format.line = 16;
     format.data = 15;
@@ -131,12 +161,18 @@ NcclPlan plan_of(NcclKind kind, const Options& options, int ranks, std::int64_t 
                  int known_node, Seconds beta_per_word) {
   NcclPlan plan{.nodes = nodes_of(options, ranks, known_node)};
   const auto given = static_cast<int>(options.integer(kChannels));
+  const auto best_of = [&](std::span<const NcclAlgorithm> algorithms) {
+    return nccl_choice(4 * words, plan.nodes, given > 0 ? given : plan.nodes.size,
+                       beta_per_word * 0.25, algorithms);
+  };
   if (kind == NcclKind::automatic) {
-    plan.choice = nccl_choice(4 * words, plan.nodes, given > 0 ? given : plan.nodes.size,
-                              beta_per_word * 0.25);
+    plan.choice = best_of(kAlgorithms);
   } else {
-    plan.choice.algorithm = kind == NcclKind::ring ? NcclAlgorithm::ring : NcclAlgorithm::tree;
-    plan.choice.protocol = kProtocols.at(static_cast<std::size_t>(options.integer(kProtocol)));
+    const std::array algorithm{kind == NcclKind::ring ? NcclAlgorithm::ring : NcclAlgorithm::tree};
+    const auto protocol = static_cast<std::size_t>(options.integer(kProtocol));
+    plan.choice = protocol < kProtocols.size()
+                      ? NcclChoice{algorithm.front(), kProtocols.at(protocol)}
+                      : best_of(algorithm);
   }
   plan.channels = given > 0 ? given : channels_for(plan.choice, plan.nodes, 4 * words);
   const std::int64_t chunk_words = options.integer(kChunkWords);
@@ -147,7 +183,7 @@ NcclPlan plan_of(NcclKind kind, const Options& options, int ranks, std::int64_t 
   } else {
     plan.parts = tree_chunks(words, channel_tree_depth(plan.nodes), plan.channels, chunk_words);
   }
-  plan.format = line_format_of(plan.choice.algorithm, plan.choice.protocol);
+  plan.format = line_format_of(plan.choice, plan.nodes, given > 0 ? given : plan.nodes.size);
   if (kind == NcclKind::tree) {
     // A channel's share goes up and down, a half of it in each of its two trees.
     constexpr double kBytesOfWordBothWaysInHalves = 4 * 2 * 2;
@@ -235,10 +271,12 @@ Terms messages_of(const NcclPlan& plan, double messages, std::int64_t piece) {
   return {messages, messages * static_cast<double>(plan.format.wire(Words(piece)).value()), 0};
 }
 
-double longest_delay(const NcclPlan& plan) {
+/// That the protocol takes for a message of `piece` words.
+double longest_delay(const NcclPlan& plan, std::int64_t piece) {
   const LineFormat& format = plan.format;
-  return (plan.nodes.count > 1 ? std::max(format.in_node, format.between_nodes) : format.in_node)
-      .value();
+  const Seconds step =
+      plan.nodes.count > 1 ? std::max(format.in_node, format.between_nodes) : format.in_node;
+  return (step + format.per_word * static_cast<double>(piece)).value();
 }
 
 Interval ring_interval(const NcclPlan& plan, std::int64_t n) {
@@ -256,7 +294,8 @@ Interval ring_interval(const NcclPlan& plan, std::int64_t n) {
     run.low.reduced = turns / 2 * static_cast<double>(shortest);
     run.low.seconds = turns * (plan.nodes.count > 1 ? least : plan.format.in_node.value());
   }
-  run.high.seconds = turns * longest_delay(plan);
+  run.low.seconds += plan.format.launch.value();
+  run.high.seconds = plan.format.launch.value() + turns * longest_delay(plan, longest);
   // Messages that come out of step wait for at most one of each channel. Without a clock (the
   // network `counting`) those of several channels come in no order, and wait for up to as many again.
   if (plan.channels > 1) run.high.messages += turns * plan.channels;
@@ -284,7 +323,9 @@ Interval tree_interval(const NcclPlan& plan, std::int64_t n) {
   Interval run{messages_of(plan, low, n / pieces), messages_of(plan, rounds * busiest, longest)};
   run.high.reduced = 3 * static_cast<double>(n) + 3 * rounds * static_cast<double>(longest) * trees;
   const Seconds handling = plan.per_word * static_cast<double>(longest);
-  run.high.seconds = rounds * (longest_delay(plan) + 2 * handling.value());
+  run.low.seconds = plan.format.launch.value();
+  run.high.seconds =
+      plan.format.launch.value() + rounds * (longest_delay(plan, longest) + 2 * handling.value());
   return run;
 }
 
@@ -445,7 +486,11 @@ SchemeInfo nccl_entry(std::string name, std::string summary, std::string source,
   paper.ours = true;
   std::vector<OptionInfo> options{node_option(), channels_option(), chunk_option()};
   if (kind != NcclKind::automatic) {
-    options.push_back({kProtocol, std::int64_t{2}, 0, "0: LL, 1: LL128, 2: Simple", {0, 1, 2}});
+    options.push_back({kProtocol,
+                       std::int64_t{2},
+                       0,
+                       "0: LL, 1: LL128, 2: Simple, 3: as NCCL's tuner takes",
+                       {0, 1, 2, 3}});
   }
   if (kind == NcclKind::tree) {
     options.push_back(
@@ -469,10 +514,11 @@ SchemeInfo nccl_entry(std::string name, std::string summary, std::string source,
 
 }  // namespace
 
-NcclChoice nccl_choice(std::int64_t bytes, Nodes nodes, int channels, Seconds beta) {
+NcclChoice nccl_choice(std::int64_t bytes, Nodes nodes, int channels, Seconds beta,
+                       std::span<const NcclAlgorithm> algorithms) {
   NcclChoice best{.time = Seconds(std::numeric_limits<double>::infinity())};
   if (nodes.ranks == 1) return best;
-  for (const NcclAlgorithm algorithm : kAlgorithms) {
+  for (const NcclAlgorithm algorithm : algorithms) {
     for (const NcclProtocol protocol : kProtocols) {
       const Seconds time = tuner_time(algorithm, protocol, bytes, nodes, channels, beta);
       if (time < best.time) best = {algorithm, protocol, time};

@@ -6,7 +6,7 @@
 //   dense_auto_ovlp  dense_auto for each bucket of dense_ovlp: what PyTorch DDP does on NCCL
 //
 // NVIDIA NCCL (github.com/NVIDIA/nccl, BSD licence): src/graph/connect.cc and trees.cc (rings and
-// trees between nodes), src/graph/tuning.cc (the tuner, of 2.8); Jeaugey, "Massively scale your deep learning
+// trees between nodes), src/graph/tuning.cc (the tuner, of 2.29); Jeaugey, "Massively scale your deep learning
 // training with NCCL 2.4" (2019).
 //
 // Schedule: algorithms/collectives/channels.hpp. The gradient is cut into one share per channel.
@@ -20,11 +20,18 @@
 //   0 LL      8 bytes of every 16 are data; no fence
 //   1 LL128   120 bytes of every 128
 //   2 Simple  all of them; each message is followed by a fence and a flag
-// A message takes longer than with LL, by the differences in the tuner's table of latencies (hwLat
-// of NCCL 2.8; µs inside nodes by NVLink, and between nodes): LL128 1.43 and 1.3 (ring), 0.68 and
-// 3.5 (tree), Simple 2.93 and 6.9. The table's latency of Simple in a tree contains the transfer of a
-// chunk, so that of the ring is taken. The latency of LL is the network's. The tuner's base latencies
-// (launch of the kernel) are not part of the simulated time: machine.call_s is.
+// A message takes longer than on the network alone, by the tuner's table of latencies (hwLatencies of NCCL
+// 2.29) less a message of a ring with LL (0.47 µs inside nodes as the platforms have it, 2.7 between them):
+//                     inside nodes, ring        tree   between nodes, ring   tree
+//   LL       0.13, of several nodes 0.53        0.13                     0    2.3
+//   LL128                           1.43        0.78                   1.3    5.8
+//   Simple                          2.93        3.53                  11.3   11.3
+// LL's 0.53: the proxy thread takes 1 µs for a message between nodes (getNetOverhead), which sets the pace
+// of the ring's steps. With a rank a node a ring has the tree's latencies. With LL a message also takes
+// 4 bytes / (rate / channels) for each word of data: flags are polled. The rate is the most that the tuner
+// expects of all channels (llMaxBws of H100 on a node, and of Intel's CPUs): 141, 39, 20.4 GB/s on 1, 2
+// and more nodes. Each rank begins with the tuner's base latency (the launch): 6.6 µs (ring, LL), 6.8
+// (tree, LL), 14 (LL128), 8.4 (Simple). `protocol` 3 takes the tuner's protocol for the algorithm.
 //
 // A thread block of the GPU can be what limits a tree: NCCL's tuner has a bandwidth for each channel
 // (perChMaxTreeBws of NCCL 2.18 and later). Option `channel_bandwidth` of nccl_tree takes it; the thread
@@ -47,8 +54,8 @@
 // dense_auto computes latency + bytes / bandwidth for each algorithm and protocol as
 // ncclTopoGetAlgoTime does (its tables of latencies and of corrections for trees, and the factors
 // of the protocols' bandwidths), and takes the least. The bandwidth of a channel is 1/β of the
-// network. What NCCL knows of the hardware beyond that (the highest rates of GPU generations) is left
-// out. The phase of the run is called after what it took: ring_ll ... tree_simple.
+// network, also of two nodes, where NCCL takes that inside them. What NCCL knows of GPU generations (the highest
+// rates of LL128 and of trees) is left out. The phase of the run is called after what it took: ring_ll ... tree_simple.
 //
 // dense_auto_ovlp has the schedule of dense_ovlp: one bucket after another on the second strand. It
 // costs the sum of its buckets; both ends are sums of the ends of dense_auto. Communication takes no
@@ -59,6 +66,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "algorithms/collectives/hierarchical.hpp"
@@ -75,9 +83,10 @@ struct NcclChoice {
   NcclProtocol protocol = NcclProtocol::simple;
   Seconds time = {};  ///< that the tuner expects
 };
-/// What NCCL's tuner takes for an allreduce of `bytes` bytes, if each of `channels` channels has
+/// What NCCL's tuner takes of these algorithms for an allreduce of `bytes` bytes, if each of `channels` channels has
 /// `beta` seconds per byte.
-[[nodiscard]] NcclChoice nccl_choice(std::int64_t bytes, Nodes nodes, int channels, Seconds beta);
+[[nodiscard]] NcclChoice nccl_choice(std::int64_t bytes, Nodes nodes, int channels, Seconds beta,
+                                     std::span<const NcclAlgorithm> algorithms);
 
 [[nodiscard]] std::vector<SchemeInfo> nccl_schemes();
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,7 @@ struct KnownAlgorithm {
   std::string_view algorithm;
   std::string_view scheme;  ///< empty: none is this algorithm
   std::string_view why_none = {};
+  std::int64_t protocol = -1;  ///< the option of NCCL's schemes; -1: they have none
 };
 
 constexpr std::string_view kOverPointToPoint = "";
@@ -55,8 +57,15 @@ constexpr std::array kKnown{
     KnownAlgorithm{kCrayMpich, "allgather", "recursive_doubling_mpich",
                    "allgather_recursive_doubling"},
     KnownAlgorithm{kCrayMpich, "allgather", "brucks_mpich", "allgather_bruck"},
-    KnownAlgorithm{kNccl, "allreduce", "ring", "nccl_ring"},
-    KnownAlgorithm{kNccl, "allreduce", "tree", "nccl_tree"},
+    KnownAlgorithm{kNccl, "allreduce", "default_nccl", "dense_auto"},
+    KnownAlgorithm{kNccl, "allreduce", "ring", "nccl_ring", {}, 3},
+    KnownAlgorithm{kNccl, "allreduce", "tree", "nccl_tree", {}, 3},
+    KnownAlgorithm{kNccl, "allreduce", "ring_ll", "nccl_ring", {}, 0},
+    KnownAlgorithm{kNccl, "allreduce", "tree_ll", "nccl_tree", {}, 0},
+    KnownAlgorithm{kNccl, "allreduce", "ring_ll128", "nccl_ring", {}, 1},
+    KnownAlgorithm{kNccl, "allreduce", "tree_ll128", "nccl_tree", {}, 1},
+    KnownAlgorithm{kNccl, "allreduce", "ring_simple", "nccl_ring", {}, 2},
+    KnownAlgorithm{kNccl, "allreduce", "tree_simple", "nccl_tree", {}, 2},
     KnownAlgorithm{kNccl, "allgather", "ring", "allgather_ring"},
     KnownAlgorithm{kNccl, "reduce_scatter", "ring", "reduce_scatter_ring"},
     KnownAlgorithm{kOverPointToPoint, "allreduce", "recursive_doubling_over",
@@ -144,6 +153,7 @@ SchemeOfRow scheme_of(const MeasuredRow& row) {
   }
   if (known->scheme.empty()) return none(std::string(known->why_none));
   SchemeOfRow found{.scheme = std::string(known->scheme)};
+  if (known->protocol >= 0) found.options["protocol"] = known->protocol;
   if (found.scheme == "dense_ring_segmented") {
     // Without a segment size, which is the default, Open MPI runs its ring that is not segmented:
     // ompi_coll_base_allreduce_intra_ring_segmented, "count less than size * segcount".

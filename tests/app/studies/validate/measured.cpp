@@ -551,6 +551,16 @@ TEST_CASE("Algorithms are schemes by their library's names, or are none for a re
         "dense_recursive_doubling");
   CHECK(of("CRAY_MPICH", "allreduce", "ring_over").scheme == "dense_ring");
   CHECK(of("NCCL", "allreduce", "tree").scheme == "nccl_tree");
+  CHECK(of("NCCL", "allreduce", "default_nccl").scheme == "dense_auto");
+  // Of a protocol that the row does not name, NCCL's tuner decides.
+  const auto protocol = [&](const std::string& algorithm) {
+    return std::get<std::int64_t>(of("NCCL", "allreduce", algorithm).options.at("protocol"));
+  };
+  CHECK(protocol("tree") == 3);
+  CHECK(protocol("ring") == 3);
+  CHECK(protocol("ring_ll") == 0);
+  CHECK(protocol("tree_ll128") == 1);
+  CHECK(protocol("ring_simple") == 2);
   CHECK(of("mine", "allreduce", "dense_ring").scheme == "dense_ring");
   const auto segmented = of("mine", "allreduce", "dense_ring_segmented", 4096);
   CHECK(segmented.scheme == "dense_ring_segmented");
