@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <regex>
 #include <sstream>
 #include <string_view>
 #include <unordered_map>
@@ -28,6 +29,13 @@ struct Seating {
   std::string group;   ///< empty: the file has no such column
   std::string access;  ///< the switch, likewise
 };
+
+/// The switch of a place on a Cray EX, chassis, slot and board as in c6s7b1: the boards of a chassis
+/// with one number hang on one switch. Other names are those of switches.
+std::string switch_of(const std::string& place) {
+  static const std::regex kBoard("^(c[0-9]+)s[0-9]+(b[0-9]+)$");
+  return std::regex_replace(place, kBoard, "$1$2");
+}
 
 bool is_content(const std::string& line) {
   const std::size_t first = line.find_first_not_of(" \t\r");
@@ -82,7 +90,7 @@ class PlacementTable {
       seating = {.row = row,
                  .node = cell(row, "node"),
                  .group = cell(row, "group"),
-                 .access = cell(row, "switch")};
+                 .access = switch_of(cell(row, "switch"))};
     }
     // Each rank up to the last is there, since none is there twice.
     for (std::optional<Seating>& seating : by_rank) rows_.push_back(std::move(*seating));

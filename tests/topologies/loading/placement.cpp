@@ -161,6 +161,10 @@ TEST_CASE("a table of another machine's nodes is placed by group, switch and ord
   CHECK(place(grouped(2, 1, 4, 1), 6, file.path()) == Hosts{0, 4, 1, 0, 2, 5});
   const HostFile no_switch("rank,node,group\n0,a,g\n1,b,g\n2,c,g\n3,d,h\n4,a,g\n");
   CHECK(place(grouped(2, 2, 2, 1), 5, no_switch.path()) == Hosts{0, 1, 2, 4, 0});
+  // Boards of a Cray EX: all boards 1 of a chassis are on one switch.
+  const HostFile boards(
+      "rank,node,group,switch\n0,a,g,c6s0b1\n1,b,g,c6s0b0\n2,c,g,c6s7b1\n3,d,g,c7s0b1x\n");
+  CHECK(place(grouped(1, 3, 2, 1), 4, boards.path()) == Hosts{0, 2, 1, 4});
 }
 
 TEST_CASE("what a table has too many of is named with line and column") {
