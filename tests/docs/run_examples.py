@@ -84,7 +84,7 @@ def check_page(page, thinwire, source, update, folder):
     examples = examples_of(lines)
     failures = 0
     changes = []
-    environment = {**os.environ, "THINWIRE": str(source), "COLUMNS": "160",
+    environment = {**os.environ, "THINWIRE": str(source), "COLUMNS": "100",
                    "HOME": folder, "PATH": f"{thinwire.parent}:{os.environ['PATH']}"}
     for command, expected, (begin, end) in examples:
         ended = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True, check=False,

@@ -45,7 +45,7 @@ TEST_CASE("topo show prints the figures of a shipped platform by its name") {
   CHECK(contains(ended.out, "switches                    1\n"));
   CHECK(contains(ended.out, "diameter_hops               2\n"));
   CHECK(contains(ended.out, "routes_all                  yes\n"));
-  CHECK(contains(ended.out, "bisection_Bps               3.7824e+09\n"));
+  CHECK(contains(ended.out, "bisection               3.782 GB/s\n"));
 }
 
 TEST_CASE("topo show holds the same figures in every format") {

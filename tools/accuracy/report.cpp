@@ -59,25 +59,25 @@ report::Column percent_column(const std::string& heading, const std::string& key
 }
 
 std::vector<report::Column> cell_columns(const ReportSettings& settings) {
-  return {report::text_column("pattern", "pattern"),
-          report::text_column("platform", "platform"),
-          report::number_column("ranks", "ranks"),
-          report::text_column("size", "size"),
-          report::number_column(settings.reference + "_s", "reference_s", 5),
-          report::number_column(settings.judged + "_s", "judged_s", 5),
+  return {report::column("pattern"),
+          report::column("platform"),
+          report::column("ranks"),
+          report::column("size"),
+          report::column("reference_s", settings.reference),
+          report::column("judged_s", settings.judged),
           ratio_column("ratio", "ratio"),
           ratio_column("congestion", "congestion"),
-          report::text_column("status", "status")};
+          report::column("status")};
 }
 
 std::vector<report::Column> error_columns() {
-  return {report::text_column("by", "by"),
-          report::text_column("value", "value"),
-          report::number_column("cells", "cells"),
+  return {report::column("by"),
+          report::column("value"),
+          report::column("cells"),
           percent_column("median", "median"),
           percent_column("90th percentile", "percentile_90"),
           percent_column("worst", "worst"),
-          report::number_column("above 10%", "above_10_percent")};
+          report::column("above_10_percent", "above 10%")};
 }
 
 /// One row per pattern, platform and number of ranks, with the ratios of the sizes as columns.
@@ -106,22 +106,6 @@ std::vector<std::string> sizes_of(const std::vector<CellComparison>& cells) {
     if (std::ranges::find(sizes, one.cell.size) == sizes.end()) sizes.push_back(one.cell.size);
   }
   return sizes;
-}
-
-std::string to_markdown(const std::vector<Json>& records,
-                        const std::vector<report::Column>& columns) {
-  std::string text;
-  std::string rule;
-  for (const report::Column& column : columns) {
-    text += "| " + column.heading + " ";
-    rule += column.left ? "|---" : "|---:";
-  }
-  text += "|\n" + rule + "|\n";
-  for (const Json& record : records) {
-    for (const report::Column& column : columns) text += "| " + column.text(record) + " ";
-    text += "|\n";
-  }
-  return text;
 }
 
 /// Groups cells without a ratio: their number, the reason, and one example.
@@ -154,15 +138,16 @@ std::string pages(const std::vector<CellComparison>& cells, const ReportSettings
     if (records.empty()) return;
     if (!text.empty()) text += '\n';
     text += (markdown ? "## " + title + "\n\n" : title + "\n") +
-            (markdown ? to_markdown(records, columns) : report::to_table(records, columns));
+            report::to_table(records, columns,
+                             {.format = markdown ? report::Format::markdown : report::Format::table,
+                              .wide = true});
   };
   const std::string ratio = fmt::format("{} / {}", settings.judged, settings.reference);
   if (!settings.summary && markdown) {
     const std::vector<std::string> sizes = sizes_of(cells);
-    std::vector<report::Column> columns{report::text_column("pattern", "pattern"),
-                                        report::text_column("platform", "platform"),
-                                        report::number_column("ranks", "ranks")};
-    for (const std::string& size : sizes) columns.push_back(report::text_column(size, size));
+    std::vector<report::Column> columns{report::column("pattern"), report::column("platform"),
+                                        report::column("ranks")};
+    for (const std::string& size : sizes) columns.push_back(report::column(size));
     add("Simulated time, " + ratio, by_size(cells, sizes), columns);
   } else if (!settings.summary) {
     add("Simulated time, " + ratio, records_of(cells), cell_columns(settings));
@@ -170,8 +155,8 @@ std::string pages(const std::vector<CellComparison>& cells, const ReportSettings
   add(fmt::format("Errors, |{} - 1|", ratio), records_of(error_groups(cells)), error_columns());
   add("Above 10%", records_of(large_errors(cells)), cell_columns(settings));
   add("Without a ratio", without_ratio(cells),
-      {report::number_column("cells", "cells"), report::text_column("status", "status"),
-       report::text_column("reason", "reason"), report::text_column("first", "first")});
+      {report::column("cells"), report::column("status"), report::column("reason"),
+       report::column("first")});
   return text;
 }
 

@@ -291,15 +291,15 @@ std::string curve_text(const TrainSettings& settings, const std::vector<CurvePoi
                 {"accuracy", point.held_out.accuracy},
                 {"perplexity", std::exp(point.held_out.loss)}};
     for (std::size_t at = 0; at < points.size(); ++at) {
-      record[fmt::format("time {}", at)] = point.time_s[at];
+      record[fmt::format("time_{}_s", at)] = point.time_s[at];
     }
     records.push_back(std::move(record));
   }
-  std::vector<report::Column> columns{report::number_column("iteration", "iteration")};
+  std::vector<report::Column> columns{report::column("iteration")};
   for (std::size_t at = 0; at < points.size(); ++at) {
     columns.push_back(
-        report::number_column(points.size() == 1 ? "time_s" : fmt::format("time_s on {}", at + 1),
-                              fmt::format("time {}", at)));
+        report::column(fmt::format("time_{}_s", at),
+                       points.size() == 1 ? "time" : fmt::format("time on {}", at + 1)));
   }
   for (const char* key : {"loss", "held_out_loss", "accuracy"}) {
     columns.push_back({key, [key](const Json& r) { return number_text(r.at(key), 4); }});
@@ -358,13 +358,10 @@ void print_times(const std::vector<Ended>& all, double target) {
     records.push_back(std::move(record));
   }
   fmt::print("time to an accuracy of {:g} on held-out data\n{}", target,
-             report::to_table(
-                 records,
-                 {report::text_column("scheme", "scheme"), report::number_column("ranks", "ranks"),
-                  report::text_column("place", "place"), report::text_column("reached", "reached"),
-                  report::number_column("least_s", "least_s"),
-                  report::number_column("median_s", "median_s"),
-                  report::number_column("most_s", "most_s")}));
+             report::to_table(records, {report::column("scheme"), report::column("ranks"),
+                                        report::column("place"), report::column("reached"),
+                                        report::column("least_s"), report::column("median_s"),
+                                        report::column("most_s")}));
 }
 
 std::vector<TrainSettings> trainings_of(const TrainFlags& flags) {

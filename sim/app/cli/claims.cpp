@@ -26,7 +26,7 @@ struct ClaimsFlags {
   bool ranges = false;
   bool parameters = false;
   std::string output;
-  report::Format format = report::Format::table;
+  report::View view;
 };
 
 /// A selection for tests: each paper and each kind, without the larger trainings.
@@ -50,7 +50,7 @@ const std::vector<std::string>& quick_claims() {
 int run(const ClaimsFlags& flags) {
   if (flags.list) {
     if (flags.quick || flags.ranges || flags.parameters || !flags.output.empty() ||
-        flags.format != report::Format::table) {
+        flags.view.format != report::Format::table) {
       throw InputError("--list: prints ids and runs no claim; leave the other options out");
     }
     for (const std::string& id : studies::claim_ids(flags.wanted)) fmt::print("{}\n", id);
@@ -60,7 +60,7 @@ int run(const ClaimsFlags& flags) {
     if (!flags.wanted.empty() || flags.quick || flags.ranges || !flags.output.empty()) {
       throw InputError("--parameters: lists all parameters and runs no claim; leave the rest out");
     }
-    fmt::print("{}", report::calibrations_text(studies::calibrations(), flags.format));
+    fmt::print("{}", report::calibrations_text(studies::calibrations(), flags.view));
     return 0;
   }
   if (!flags.output.empty()) {
@@ -86,10 +86,10 @@ int run(const ClaimsFlags& flags) {
     write_text(folder / "claims.txt", report::claims_text(findings));
     write_text(folder / "claims.jsonl", report::to_json_lines(records));
   }
-  if (flags.format == report::Format::table) {
-    fmt::print("{}", report::claims_text(findings));
+  if (report::for_people(flags.view.format)) {
+    fmt::print("{}", report::claims_text(findings, flags.view));
   } else {
-    fmt::print("{}", report::render(flags.format, records, {}));
+    fmt::print("{}", report::render(flags.view, records, {}));
   }
   return 0;
 }
@@ -112,7 +112,8 @@ void add_claims(Command& app) {
                    "print the calibrated parameters, each with a physical check, and end");
   command.add_option("-o,--output", flags->output, "write claims.txt and claims.jsonl there too")
       .value_text("FOLDER");
-  add_format(command, flags->format);
+  add_format(command, flags->view);
+  add_columns(command, flags->view);
   command.footer(
       "A number holds within 25% of the paper's, an order where the statement is true. What was\n"
       "calibrated by a claim says so: it holds by construction. A predicted number is informative\n"

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "sim/app/cli/shared.hpp"
+#include "sim/app/report/tables/formats.hpp"
 #include "sim/core/base/nearest.hpp"
 #include "sim/core/base/numbers.hpp"
 #include "sim/core/base/printable.hpp"
@@ -110,6 +111,9 @@ Option& Option::show_default() {
 
 namespace {
 
+/// Options of this group are those that people use first.
+constexpr const char* kFirstGroup = "First";
+
 /// The choices of an option that has a closed set of them.
 std::vector<std::string> choices_of(CLI::Option& option) {
   try {
@@ -136,6 +140,7 @@ OptionInfo info_of(CLI::Option& option) {
   }
   info.help = option.get_description();
   info.choices = choices_of(option);
+  info.is_first = option.get_group() == kFirstGroup;
   return info;
 }
 
@@ -185,7 +190,9 @@ struct ValueOf<std::vector<Value>> {
 }  // namespace
 
 Command Command::add_subcommand(const std::string& name, const std::string& description) {
-  return {app_->add_subcommand(name, description), exit_code_};
+  CLI::App* const command = app_->add_subcommand(name, description);
+  command->footer("");  // that of the program would be its own
+  return {command, exit_code_};
 }
 
 Option Command::bind(const std::string& names, Target target, const std::string& help) {
@@ -224,6 +231,10 @@ Option Command::add_flag(const std::string& names, bool& value, const std::strin
 Option Command::add_flag(const std::string& names, std::function<void()> take,
                          const std::string& help) {
   return Option(app_->add_flag_callback(names, std::move(take), help));
+}
+
+void Command::first(const std::vector<std::string>& names) {
+  for (const std::string& name : names) app_->get_option(name)->group(kFirstGroup);
 }
 
 void Command::footer(const std::string& text) { app_->footer(text); }
@@ -273,7 +284,7 @@ CommandLine::CommandLine(const std::string& name, const std::string& description
     : app_(std::make_unique<CLI::App>(description, name)), root_(app_.get(), &exit_code_) {
   app_->set_version_flag("-V,--version", version);
   app_->require_subcommand(1);
-  app_->get_formatter()->column_width(40);
+  app_->set_help_all_flag("--help-all", "all options of a command");
 }
 
 CommandLine::~CommandLine() = default;
@@ -396,6 +407,73 @@ bool take_help(const Command& root, std::vector<std::string>& words) {
   return true;
 }
 
+/// Words of a list beside their explanation, which is broken to the width of the terminal.
+std::string entry_text(const std::string& words, const std::string& help) {
+  constexpr std::size_t kColumn = 34;
+  constexpr std::size_t kLeast = 30;
+  const std::size_t width = std::max(kLeast, report::terminal_width() - kColumn);
+  std::string text = "  " + words;
+  bool begun = words.size() + 4 <= kColumn;
+  for (const std::string& line : report::wrapped(help, width)) {
+    if (!begun) text += '\n';
+    const std::size_t at = begun ? text.size() - (text.rfind('\n') + 1) : 0;
+    text += std::string(kColumn - std::min(kColumn, at), ' ') + line;
+    begun = false;
+  }
+  return text + '\n';
+}
+
+std::string entry_of(const OptionInfo& option) {
+  const std::string names = fmt::format("{}", fmt::join(option.names, ", "));
+  const std::string value = option.value.empty() ? "" : " " + option.value;
+  return entry_text(option.argument.empty() ? names + value : option.value, option.help);
+}
+
+std::string usage_of(const Named& named) {
+  std::string usage = "Usage: " + named.name + " [OPTION]...";
+  if (!named.command.subcommands().empty()) usage += " COMMAND";
+  for (const OptionInfo& option : named.command.options()) {
+    if (!option.argument.empty()) usage += " " + placeholder(option);
+  }
+  return usage + "\n";
+}
+
+/// The purpose, examples, the first options or `all`, subcommands, and what else there is to say.
+std::string help_text(const Named& named, bool all) {
+  const Command& command = named.command;
+  const std::string footer = command.footer();
+  const std::size_t examples = std::min(footer.find("Example"), footer.size());
+  const std::size_t after = std::min(footer.find("\n\n", examples), footer.size());
+  std::string text = fmt::format(
+      "{}\n\n{}", fmt::join(report::wrapped(command.description(), report::terminal_width()), "\n"),
+      usage_of(named));
+  if (examples < footer.size()) {
+    text += "\n" + footer.substr(examples, after - examples) + "\n";
+  }
+  const std::vector<OptionInfo> options = command.options();
+  const bool chosen = std::ranges::any_of(options, &OptionInfo::is_first);
+  std::size_t left_out = 0;
+  text += "\nOptions:\n";
+  for (const OptionInfo& option : options) {
+    const bool help = std::ranges::find(option.names, "--help-all") != option.names.end();
+    if (help || (chosen && !all && !option.is_first && option.argument.empty())) {
+      left_out += help || option.names.back() == "--help" ? 0 : 1;
+      continue;
+    }
+    text += entry_of(option);
+  }
+  if (left_out > 0) text += entry_text("--help-all", fmt::format("the other {} options", left_out));
+  std::string subs;
+  for (const Command& sub : command.subcommands()) {
+    if (!sub.hidden()) subs += entry_text(sub.name(), sub.description());
+  }
+  if (!subs.empty()) text += "\nSubcommands:\n" + subs;
+  const std::string rest = footer.substr(0, examples) + footer.substr(after);
+  if (rest.find_first_not_of('\n') == std::string::npos) return text;
+  const std::size_t begin = rest.find_first_not_of('\n');
+  return fmt::format("{}\n{}\n", text, rest.substr(begin, rest.find_last_not_of('\n') + 1 - begin));
+}
+
 }  // namespace
 
 int CommandLine::run(int argc, char** argv) {
@@ -411,6 +489,12 @@ int CommandLine::run(int argc, char** argv) {
   if (asked) words.emplace_back("--help");
   try {
     app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", help_text(named, false));
+    return 0;
+  } catch (const CLI::CallForAllHelp&) {
+    fmt::print("{}", help_text(named, true));
+    return 0;
   } catch (const CLI::Success& help) {
     return app_->exit(help);
   } catch (const CLI::ParseError& error) {

@@ -34,6 +34,7 @@ struct OptionInfo {
   std::vector<std::string> choices;  ///< all valid values, if they are a fixed set
   bool takes_value = false;
   bool takes_many = false;
+  bool is_first = false;  ///< among those that --help shows: see Command::first
 };
 
 /// A handle to configure an option of a command.
@@ -100,6 +101,9 @@ class Command {
   Option add_flag(const std::string& names, bool& value, const std::string& help);
   Option add_flag(const std::string& names, std::function<void()> take, const std::string& help);
 
+  /// Names the options that people use first: --help shows these alone, and --help-all the rest.
+  void first(const std::vector<std::string>& names);
+  /// What --help says beside the options; from the line that begins with "Example" on, before them.
   void footer(const std::string& text);
   /// `run` executes the command and returns the exit code.
   void callback(std::function<int()> run);

@@ -11,6 +11,7 @@
 #include "sim/app/cli/shared.hpp"
 #include "sim/app/report/tables/baseline.hpp"
 #include "sim/app/report/tables/beside_measured.hpp"
+#include "sim/app/report/tables/comparison.hpp"
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/records.hpp"
 #include "sim/app/results/compare.hpp"
@@ -29,7 +30,7 @@ struct CompareFlags {
   bool beside_measured = false;
   std::vector<std::string> baseline;
   std::optional<double> tolerance;
-  report::Format format = report::Format::table;
+  report::View view;
 };
 
 /// A result row and its record.
@@ -47,7 +48,11 @@ std::vector<Json> records_of(const std::vector<Result>& results) {
 /// Sorts by a column of the records; `record_of` returns the record of an element. Those
 /// that select far from k come last in an order of times.
 template <class T, class RecordOf>
-void sort_by(std::vector<T>& all, const std::string& column, RecordOf record_of) {
+void sort_by(std::vector<T>& all, const std::string& name, RecordOf record_of) {
+  if (name.empty()) return;
+  std::vector<Json> records;
+  for (const T& one : all) records.push_back(record_of(one));
+  const std::string column = report::key_of_name("--sort-by", name, report::columns_of(records));
   const auto value = [&](const T& one) {
     const Json& record = record_of(one);
     return record.contains(column) ? record.at(column) : Json();
@@ -63,15 +68,14 @@ void sort_by(std::vector<T>& all, const std::string& column, RecordOf record_of)
 
 std::string groups_text(const std::vector<Result>& results, const CompareFlags& flags) {
   const std::vector<Json> records = records_of(results);
-  const std::vector<std::string> by = split(flags.group_by);
   const std::vector<std::string> known = report::columns_of(records);
-  for (const std::string& column : by) report::check_column("--group-by", column, known);
-  std::vector<Json> groups = report::group_records(records, by);
-  if (!flags.sort_by.empty()) {
-    report::check_column("--sort-by", flags.sort_by, report::columns_of(groups));
-    sort_by(groups, flags.sort_by, [](const Json& g) -> const Json& { return g; });
+  std::vector<std::string> by;
+  for (const std::string& name : split(flags.group_by)) {
+    by.push_back(report::key_of_name("--group-by", name, known));
   }
-  return render(flags.format, groups, report::group_columns(groups, by));
+  std::vector<Json> groups = report::group_records(records, by);
+  sort_by(groups, flags.sort_by, [](const Json& g) -> const Json& { return g; });
+  return render(flags.view, groups, report::group_columns(groups, by));
 }
 
 /// Prints measured times beside simulated ones.
@@ -83,11 +87,8 @@ int print_beside_measured(const CompareFlags& flags) {
         "--beside-measured: no result is measured; 'mpirun -n P thinwire measure -o FILE' makes "
         "some");
   }
-  if (!flags.sort_by.empty()) {
-    report::check_column("--sort-by", flags.sort_by, report::columns_of(records));
-    sort_by(records, flags.sort_by, [](const Json& r) -> const Json& { return r; });
-  }
-  fmt::print("{}", render(flags.format, records, report::beside_measured_columns()));
+  sort_by(records, flags.sort_by, [](const Json& r) -> const Json& { return r; });
+  fmt::print("{}", render(flags.view, records, report::beside_measured_columns()));
   return report_troubles(rows) ? kFailed : 0;
 }
 
@@ -104,15 +105,12 @@ int print_against_baseline(const CompareFlags& flags, double tolerance) {
     throw InputError("--baseline: {} has no point of {}", fmt::join(flags.baseline, ", "),
                      fmt::join(flags.results, ", "));
   }
-  if (!flags.sort_by.empty()) {
-    report::check_column("--sort-by", flags.sort_by, report::columns_of(records));
-    sort_by(records, flags.sort_by, [](const Json& r) -> const Json& { return r; });
-  }
+  sort_by(records, flags.sort_by, [](const Json& r) -> const Json& { return r; });
   const std::vector<report::Column> columns = report::baseline_columns(records);
   for (Json& record : records) {
-    if (flags.format != report::Format::table) record.erase("settings");
+    if (!report::for_people(flags.view.format)) record.erase("settings");
   }
-  fmt::print("{}", render(flags.format, records, columns));
+  fmt::print("{}", render(flags.view, records, columns));
   static_cast<void>(report_troubles(rows));
   const auto stopped = std::ranges::count_if(
       records, [](const Json& record) { return !report::passes_gate(record); });
@@ -130,19 +128,19 @@ int run(const CompareFlags& flags) {
   }
   if (!flags.baseline.empty()) return print_against_baseline(flags, tolerance);
   std::vector<Result> results;
-  for (results::Row& row : rows_where(read_results(flags.results), flags.where)) {
-    Json record = report::record_of(row, compare(row, tolerance));
-    results.push_back({.row = std::move(row), .record = std::move(record)});
+  std::vector<results::Row> read = rows_where(read_results(flags.results), flags.where);
+  std::vector<Json> records = report::comparison_records(read, tolerance);
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    results.push_back({.row = std::move(read[i]), .record = std::move(records[i])});
   }
   const bool grouped = !flags.group_by.empty();
-  if (!flags.sort_by.empty() && !grouped) {
-    report::check_column("--sort-by", flags.sort_by, report::columns_of(records_of(results)));
+  if (!grouped) {
     sort_by(results, flags.sort_by, [](const Result& r) -> const Json& { return r.record; });
   }
   std::vector<results::Row> rows;
   for (const Result& result : results) rows.push_back(result.row);
   fmt::print("{}", grouped ? groups_text(results, flags)
-                           : comparison_text(rows, tolerance, flags.format, Detail::full));
+                           : report::comparison_text(rows, tolerance, flags.view));
   bool passed = !report_troubles(rows);
   if (!flags.tolerance) return 0;
   int off = 0;
@@ -216,23 +214,24 @@ void add_compare(Command& app) {
           "more than this share; with --baseline, if it differs from that")
       .excludes(beside)
       .value_text("SHARE");
-  add_format(command, flags->format);
+  add_format(command, flags->view);
+  add_columns(command, flags->view);
   command.footer(
-      "paper_s is the paper's formula as printed, and time/paper compares the time with its upper\n"
-      "and lower end. added_s are the terms that the paper leaves out (size exchanges, "
-      "remainders,\n"
-      "folding in). formula_s counts messages and contains them; verdicts are about it:\n"
-      "  exact, inside, OFF   the time equals formula_s, lies in its interval, or neither\n"
+      "ratio is the time over the paper's formula as printed, at its upper and lower end. --wide\n"
+      "adds that formula (paper), the terms that the paper leaves out (added: size exchanges,\n"
+      "remainders, folding in) and the formula with them, which counts messages (formula).\n"
+      "Verdicts are about that one:\n"
+      "  exact, inside, OFF   the time equals the formula, lies in its interval, or neither\n"
       "  above                it lies in the interval, but above the paper's upper bound by 0.1%\n"
       "  selection            the ranks select less than half of k or more than twice as much\n"
       "  congested, faster    slower or faster than without shared links, or than the formula, as\n"
       "                       latencies overlap; not judged\n"
+      "over_best is the time over that of the fastest row that differs in its scheme alone.\n"
       "Examples:\n"
       "  thinwire compare table1.jsonl --tolerance 1e-9\n"
       "  thinwire compare new.jsonl --baseline old.jsonl --tolerance 0.01\n"
-      "  thinwire compare platforms.jsonl --where network=smpi --where "
-      "platform=fat_tree,nvlink_ib\n"
-      "  thinwire compare a.jsonl b.jsonl --group-by scheme,ranks --sort-by time_mean_s_median");
+      "  thinwire compare table1.jsonl --where ranks=256 --sort-by time_mean --format markdown\n"
+      "  thinwire compare a.jsonl b.jsonl --group-by scheme,ranks --sort-by time_mean_median");
   command.callback([flags] { return run(*flags); });
 }
 

@@ -27,7 +27,7 @@ struct ConcurrentFlags {
   Json given = Json::object();
   std::vector<std::string> settings;
   bool verbose = false;
-  report::Format format = report::Format::table;
+  report::View view;
 };
 
 /// A key of a --job and its text: a setting of a point, or one of the two keys that only jobs have.
@@ -126,11 +126,11 @@ int run(const ConcurrentFlags& flags) {
   std::vector<Json> records;
   for (const studies::JobTimes& one : times) records.push_back(record_of(one));
   std::vector<report::Column> columns;
-  report::add_texts(columns, {"job", "scheme"});
-  report::add_numbers(columns, {"ranks", "components", "k"});
-  report::add_texts(columns, {"first_host", "last_host"});
-  report::add_numbers(columns, {"alone_s", "together_s", "slowdown", "iterations"}, 4);
-  fmt::print("{}", report::render(flags.format, records, columns));
+  report::add_columns(columns, {"job", "scheme"});
+  report::add_columns(columns, {"ranks", "components", "k"});
+  report::add_columns(columns, {"first_host", "last_host"});
+  report::add_columns(columns, {"alone_s", "together_s", "slowdown", "iterations"});
+  fmt::print("{}", report::render(flags.view, records, columns));
   return 0;
 }
 
@@ -153,7 +153,9 @@ void add_concurrent(Command& app) {
   command.add_option("--set", flags->settings, "any other key of all jobs: --set options.tau=32")
       .value_text("KEY=VALUE");
   command.add_flag("--verbose", flags->verbose, "let SimGrid's log through to stderr");
-  add_format(command, flags->format);
+  add_format(command, flags->view);
+  add_columns(command, flags->view);
+  command.first({"--job", "--config", "--platform", "--components", "--format"});
   command.footer(
       "Flags are settings of all jobs; what a --job names is its own. Each job takes the first "
       "hosts\n"

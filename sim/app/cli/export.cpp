@@ -81,6 +81,7 @@ void add_export(Command& app) {
   command.add_option("--set", flags->settings, "any other key of a point: --set options.tau=32")
       .value_text("KEY=VALUE");
   command.add_flag("--verbose", flags->verbose, "let SimGrid's log through to stderr");
+  command.first({"--scheme", "--ranks", "--components", "--density", "--goal", "--chakra"});
   command.footer(
       "A schedule has the messages of every rank, with their sizes, its local work, and what each\n"
       "waits for, as they were in the last of the --iterations: a sparse scheme's sizes depend on\n"

@@ -33,7 +33,7 @@ struct ListFlags {
   std::optional<int> ranks;
   std::optional<std::int64_t> components;
   std::optional<double> density;
-  report::Format format = report::Format::table;
+  report::View view;
 };
 
 std::string option_text(const algorithms::OptionInfo& option) {
@@ -92,20 +92,19 @@ int run_costs(const ListFlags& flags) {
   point.n = flags.components.value_or(point.n);
   point.k = std::llround(flags.density.value_or(plan::kDensity) * static_cast<double>(point.n));
   const std::vector<Json> records = report::cost_records(point);
-  if (flags.format == report::Format::table) {
+  if (report::for_people(flags.view.format)) {
     say("P = {}, n = {}, k = {}", point.ranks, point.n, point.k);
   }
   fmt::print(
       "{}",
-      render(flags.format, records,
-             {report::text_column("scheme", "scheme"),
-              report::text_column("latency (alpha)", "latency"),
-              report::text_column("bandwidth (beta)", "bandwidth"),
-              report::text_column("reduction (gamma)", "reduction"),
-              report::interval_column("messages", "run_messages_low", "run_messages_high", 10),
-              report::interval_column("words, paper", "paper_words_low", "paper_words_high", 10),
-              report::interval_column("words, run", "run_words_low", "run_words_high", 10),
-              report::text_column("exact when", "exact_when")}));
+      render(flags.view, records,
+             {report::column("scheme"), report::column("latency"), report::column("bandwidth"),
+              report::column("reduction", {}, report::Shown::if_room),
+              report::interval("run_messages", "run_messages_low", "run_messages_high"),
+              report::interval("paper_words", "paper_words_low", "paper_words_high",
+                               report::Shown::if_wide),
+              report::interval("run_words", "run_words_low", "run_words_high"),
+              report::column("exact_when", {}, report::Shown::if_wide)}));
   return 0;
 }
 
@@ -186,19 +185,15 @@ std::vector<Json> device_records() {
   return records;
 }
 
-std::vector<report::Column> columns_of(
-    const std::vector<std::pair<std::string, std::string>>& headings) {
-  std::vector<report::Column> columns;
-  for (const auto& [key, heading] : headings) {
-    columns.push_back(
-        {heading, [key = key](const Json& r) { return r.at(key).get<std::string>(); }, true});
-  }
-  return columns;
-}
-
 void print_options(const std::vector<algorithms::OptionInfo>& options) {
   for (const algorithms::OptionInfo& option : options) {
-    fmt::print("  {:<21} {}\n", option_text(option), option.help);
+    constexpr std::size_t kColumn = 28;
+    std::string words = "  " + option_text(option);
+    for (const std::string& line :
+         report::wrapped(option.help, report::terminal_width() - kColumn)) {
+      fmt::print("{:<{}} {}\n", words, kColumn - 1, line);
+      words.clear();
+    }
   }
 }
 
@@ -227,50 +222,46 @@ void print_sparsifier_options() {
 struct Listing {
   std::string name;
   std::vector<Json> (*records)();
-  std::vector<std::pair<std::string, std::string>> headings;  ///< table headings by key
-  void (*more)() = nullptr;                                   ///< prints text after the table
+  std::vector<const char*> keys;     ///< of the table
+  std::vector<const char*> if_wide;  ///< of the table with --wide
+  void (*more)() = nullptr;          ///< prints text after the table
+
+  [[nodiscard]] std::vector<report::Column> columns() const {
+    std::vector<report::Column> all;
+    for (const char* key : keys) all.push_back(report::column(key));
+    for (const char* key : if_wide) {
+      all.push_back(report::column(key, {}, report::Shown::if_wide));
+    }
+    return all;
+  }
 };
 
 std::vector<Listing> all_listings() {
-  return {
-      {"schemes",
-       scheme_records,
-       {{"name", "scheme"},
-        {"collective", "collective"},
-        {"input", "input"},
-        {"latency", "latency (alpha)"},
-        {"bandwidth", "bandwidth (beta)"},
-        {"source", "source"}},
-       print_scheme_options},
-      {"sparsifiers",
-       sparsifier_records,
-       {{"name", "sparsifier"}, {"summary", "selects"}, {"source", "source"}},
-       print_sparsifier_options},
-      {"networks",
-       network_records,
-       {{"name", "network"}, {"summary", "what it is"}, {"parameters", "parameters"}}},
-      {"platforms", file_records<topologies::kPlatforms>, {{"name", "platform"}, {"file", "file"}}},
-      {"traces", file_records<traces::kTraces>, {{"name", "trace"}, {"file", "file"}}},
-      {"profiles", file_records<traces::kProfiles>, {{"name", "profile"}, {"file", "file"}}},
-      {"models",
-       model_records,
-       {{"name", "model"},
-        {"summary", "what it is"},
-        {"components", "components"},
-        {"density", "density"},
-        {"devices", "times on"},
-        {"source", "source"}}},
-      {"devices", device_records, {{"name", "device"}, {"summary", "what it is"}}},
-      {"machines", machine_records, {{"name", "machine"}, {"summary", "what it is"}}},
-      {"sweeps", file_records<run::kSweeps>, {{"name", "sweep"}, {"file", "file"}}},
-      {"settings",
-       setting_records,
-       {{"name", "setting"},
-        {"flag", "flag"},
-        {"value", "value"},
-        {"default", "default"},
-        {"readers", "read by"},
-        {"summary", "what it is"}}}};
+  return {{"schemes",
+           scheme_records,
+           {"name", "collective", "input", "latency", "bandwidth"},
+           {"source", "summary", "options"},
+           print_scheme_options},
+          {"sparsifiers",
+           sparsifier_records,
+           {"name", "summary"},
+           {"source", "options"},
+           print_sparsifier_options},
+          {"networks", network_records, {"name", "summary"}, {"parameters"}},
+          {"platforms", file_records<topologies::kPlatforms>, {"name", "file"}, {}},
+          {"traces", file_records<traces::kTraces>, {"name", "file"}, {}},
+          {"profiles", file_records<traces::kProfiles>, {"name", "file"}, {}},
+          {"models",
+           model_records,
+           {"name", "components", "density", "devices", "summary"},
+           {"source"}},
+          {"devices", device_records, {"name", "summary"}, {}},
+          {"machines", machine_records, {"name", "summary"}, {"file"}},
+          {"sweeps", file_records<run::kSweeps>, {"name", "file"}, {}},
+          {"settings",
+           setting_records,
+           {"name", "flag", "default", "summary"},
+           {"value", "unit", "readers"}}};
 }
 
 /// Refuses flags that the listing would not read.
@@ -281,13 +272,16 @@ void check_flags(const ListFlags& flags) {
     if (!given || (flags.costs && !flags.markdown && !flags.schema)) continue;
     throw InputError("{}: only --costs without --markdown reads it", flag);
   }
+  if (!flags.view.columns.empty() && flags.what == "all" && !flags.costs) {
+    throw InputError("--columns: each list has its own; name one, as in 'thinwire list schemes'");
+  }
   if (flags.costs && (flags.schema || flags.what == "settings")) {
     throw InputError("--costs: is about schemes; leave it out");
   }
   if (flags.schema && flags.markdown) {
     throw InputError("--schema: is JSON, and --markdown another text; leave one of them out");
   }
-  if ((flags.schema || flags.markdown) && flags.format != report::Format::table) {
+  if ((flags.schema || flags.markdown) && flags.view.format != report::Format::table) {
     throw InputError("--format: {} has a form of its own; leave one of them out",
                      flags.schema ? "--schema" : "--markdown");
   }
@@ -312,15 +306,15 @@ int run(const ListFlags& flags) {
   for (const Listing& listing : all_listings()) {
     if (flags.what != "all" && flags.what != listing.name) continue;
     std::vector<Json> own = listing.records();
-    if (flags.format == report::Format::table) {
-      fmt::print("{}{}", first ? "" : "\n", report::to_table(own, columns_of(listing.headings)));
-      if (listing.more != nullptr) listing.more();
+    if (report::for_people(flags.view.format)) {
+      fmt::print("{}{}", first ? "" : "\n", report::to_table(own, listing.columns(), flags.view));
+      if (listing.more != nullptr && flags.what != "all") listing.more();
     }
     std::ranges::move(own, std::back_inserter(records));
     first = false;
   }
-  if (flags.format != report::Format::table) {
-    fmt::print("{}", report::render(flags.format, records, {}));
+  if (!report::for_people(flags.view.format)) {
+    fmt::print("{}", report::render(flags.view, records, {}));
   }
   return 0;
 }
@@ -354,7 +348,13 @@ void add_list(Command& app) {
                    "of schemes: algorithms/catalogue.md, with --costs docs/cost-models.md; of "
                    "settings: docs/settings.md");
   command.add_flag("--schema", flags->schema, "of settings: the JSON Schema of sweep configs");
-  add_format(command, flags->format);
+  add_format(command, flags->view);
+  add_columns(command, flags->view);
+  command.footer(
+      "Examples:\n"
+      "  thinwire list schemes\n"
+      "  thinwire list schemes --costs -P 256\n"
+      "  thinwire list settings --wide");
   command.callback([flags] { return run(*flags); });
 }
 

@@ -15,6 +15,7 @@
 #include "sim/app/cli/program.hpp"
 #include "sim/app/cli/shared.hpp"
 #include "sim/app/plan/settings.hpp"
+#include "sim/app/report/tables/comparison.hpp"
 #include "sim/app/report/tables/records.hpp"
 #include "sim/app/results/compare.hpp"
 #include "sim/app/results/lines_file.hpp"
@@ -30,7 +31,7 @@ struct MeasureFlags {
   Json given = Json::object();
   std::vector<std::string> settings;
   std::string output;
-  report::Format format = report::Format::table;
+  report::View view;
   run::MeasureSettings measure;
   bool no_check = false;
   bool phases = false;
@@ -50,42 +51,26 @@ plan::Settings measured_settings() {
   return settings;
 }
 
-std::string table_of(const std::vector<results::Row>& rows) {
+std::string table_of(const std::vector<results::Row>& rows, const report::View& view) {
   std::vector<Json> records;
+  bool beside = false;
   for (const results::Row& row : rows) {
-    records.push_back(report::record_of(row, compare(row, kExactTolerance)));
+    Json& record = records.emplace_back(report::record_of(row, compare(row, kExactTolerance)));
     const auto& outcome = row.outcome;
-    records.back()["checked"] = !outcome ? "" : outcome->measured->checked ? "ok" : "no";
+    record["checked"] = !outcome ? "" : outcome->measured->checked ? "ok" : "no";
+    const Json library = record.value("library_allreduce_s", Json());
+    if (!library.is_number()) continue;
+    beside = true;
+    record["over_library"] = record.at("time_s").get<double>() / library.get<double>();
   }
-  const auto number = [](const char* title, const char* key) {
-    return report::Column{title, [key](const Json& record) {
-                            return record.contains(key) ? report::number_text(record.at(key)) : "";
-                          }};
-  };
-  std::vector<report::Column> columns{report::text_column("scheme", "scheme"),
-                                      number("P", "ranks"),
-                                      number("n", "components"),
-                                      number("k", "k"),
-                                      number("median_s", "time_s"),
-                                      number("min_s", "measured_min_s"),
-                                      number("p10_s", "measured_p10_s"),
-                                      number("p90_s", "measured_p90_s"),
-                                      number("messages", "messages_sent_max"),
-                                      number("words", "words_sent_max")};
-  const auto beside = [](const Json& record) {
-    return record.contains("library_allreduce_s") && record.at("library_allreduce_s").is_number();
-  };
-  if (std::ranges::any_of(records, beside)) {
-    columns.push_back(number("library_s", "library_allreduce_s"));
-    columns.push_back({"time/library", [beside](const Json& record) {
-                         if (!beside(record)) return std::string();
-                         return fmt::format("{:.3f}",
-                                            record.at("time_s").get<double>() /
-                                                record.at("library_allreduce_s").get<double>());
-                       }});
-  }
-  columns.push_back(report::text_column("checked", "checked"));
-  return report::to_table(records, columns);
+  std::vector<report::Column> columns;
+  report::add_columns(columns, {"scheme", "ranks", "components", "k", "time_s", "measured_min_s"});
+  report::add_columns(columns, {"measured_p10_s"}, report::Shown::if_wide);
+  report::add_columns(columns, {"measured_p90_s"});
+  report::add_columns(columns, {"messages_sent_max", "words_sent_max"}, report::Shown::if_room);
+  if (beside) report::add_columns(columns, {"library_allreduce_s", "over_library"});
+  report::add_columns(columns, {"checked"});
+  return report::to_table(records, columns, view);
 }
 
 std::string phases_of(const results::Row& row) {
@@ -127,19 +112,19 @@ int measure_on(networks::ProcessNetwork& network, const MeasureFlags& flags) {
     rows.push_back(run::measure_point(point, network, flags.measure));
     const std::string line = to_json(rows.back()).dump() + '\n';
     if (file) file->append(line);
-    if (flags.format == report::Format::jsonl) {
+    if (flags.view.format == report::Format::jsonl) {
       fmt::print("{}", line);
       std::fflush(stdout);
     }
   }
-  if (flags.format == report::Format::table) {
-    fmt::print("{}", table_of(rows));
-  } else if (flags.format != report::Format::jsonl) {
-    fmt::print("{}", comparison_text(rows, kExactTolerance, flags.format, Detail::full));
+  if (report::for_people(flags.view.format)) {
+    fmt::print("{}", table_of(rows, flags.view));
+  } else if (flags.view.format != report::Format::jsonl) {
+    fmt::print("{}", report::comparison_text(rows, kExactTolerance, flags.view));
   }
   for (const results::Row& row : rows) {
     if (!flags.phases || !row.outcome) continue;
-    const bool table = flags.format == report::Format::table;
+    const bool table = report::for_people(flags.view.format);
     static_cast<void>(std::fputs(phases_of(row).c_str(), table ? stdout : stderr));
   }
   return report_troubles(rows) ? kFailed : 0;
@@ -211,7 +196,10 @@ void add_measure(Command& app, const RealProcesses& processes) {
   command.add_option("-o,--output", flags->output, "file of results, to which rows are added")
       .value_text("FILE");
   command.add_flag("--phases", flags->phases, "print what each phase of the scheme cost");
-  add_format(command, flags->format);
+  add_format(command, flags->view);
+  add_columns(command, flags->view);
+  command.first({"--scheme", "--components", "--density", "--iterations", "--phases", "--output",
+                 "--format"});
   command.footer(
       "To be started by mpirun, which says the number of ranks. Lists measure one point after\n"
       "another: --scheme dense_ring,oktopk -n 1e4,1e6.\n"

@@ -51,7 +51,7 @@ struct RecommendFlags {
   std::optional<double> state_bytes;
   std::optional<double> most_seconds;
   LibraryFlags library;
-  report::Format format = report::Format::table;
+  report::View view;
 };
 
 constexpr int kMostRanks = 1024;
@@ -251,11 +251,11 @@ int write_rules(const RecommendFlags& flags) {
         add_rules(studies::RulesOf::open_mpi, flags, flags.library.open_mpi, records) || failed;
   }
   std::vector<report::Column> columns;
-  report::add_texts(columns, {"library", "collective"});
-  report::add_numbers(columns, {"ranks", "min_bytes", "max_bytes"});
-  report::add_texts(columns, {"algorithm", "protocol", "scheme"});
-  report::add_numbers(columns, {"gain"}, 3);
-  fmt::print("{}", report::render(flags.format, records, columns));
+  report::add_columns(columns, {"library", "collective"});
+  report::add_columns(columns, {"ranks", "min_bytes", "max_bytes"});
+  report::add_columns(columns, {"algorithm", "protocol", "scheme"});
+  report::add_columns(columns, {"gain"});
+  fmt::print("{}", report::render(flags.view, records, columns));
   return failed ? kFailed : 0;
 }
 
@@ -341,39 +341,38 @@ studies::RecommendSettings recommend_settings(const RecommendFlags& flags, bool 
 }
 
 std::vector<report::Column> candidate_columns(bool groups) {
+  using report::Shown;
   std::vector<report::Column> columns;
-  report::add_texts(columns, {"scheme"});
-  report::add_numbers(columns, {"iteration_s", "over_best", "computation_s", "sparsification_s"},
-                      4);
-  if (groups) report::add_numbers(columns, {"tensor_parallel_s"}, 4);
-  report::add_numbers(columns, {"communication_s", "samples_per_s"}, 4);
-  report::add_texts(columns, {"dominant"});
-  report::add_numbers(columns, {"sum_density", "memory_bytes"}, 3);
-  columns.push_back({"convergence",
-                     [](const Json& r) {
+  report::add_columns(columns, {"scheme", "iteration_s", "over_best"});
+  report::add_columns(columns, {"computation_s", "sparsification_s"}, Shown::if_wide);
+  if (groups) report::add_columns(columns, {"tensor_parallel_s"}, Shown::if_wide);
+  report::add_columns(columns, {"communication_s"}, Shown::if_room);
+  report::add_columns(columns, {"samples_per_s"}, Shown::if_wide);
+  report::add_columns(columns, {"dominant"}, Shown::if_room);
+  report::add_columns(columns, {"sum_density", "memory_bytes"}, Shown::if_wide);
+  columns.push_back({"convergence", [](const Json& r) {
                        std::string reported = r.at("convergence");
                        if (r.at("measured_on").is_null()) return reported;
                        return fmt::format("{}; small model {:+.1f} at {:g}%", reported,
                                           r.at("measured_points").get<double>(),
                                           100 * r.at("measured_density").get<double>());
-                     },
-                     true});
+                     }});
   return columns;
 }
 
-void print_recommendation(const studies::Recommendation& result, report::Format format) {
+void print_recommendation(const studies::Recommendation& result, const report::View& view) {
   const std::vector<Json> candidates = report::candidate_records(result);
   const std::vector<Json> crossovers = report::crossover_records(result);
-  if (format != report::Format::table) {
+  if (!report::for_people(view.format)) {
     std::vector<Json> records = report::assumption_records(result);
     records.insert(records.end(), candidates.begin(), candidates.end());
     records.insert(records.end(), crossovers.begin(), crossovers.end());
-    fmt::print("{}", report::render(format, records, {}));
+    fmt::print("{}", report::render(view, records, {}));
     return;
   }
   const bool groups = result.ranked.front().row.point.sums_activations();
   fmt::print("{}\n{}\n{}{}", assumptions_text(result.assumptions, "assumed"),
-             report::to_table(candidates, candidate_columns(groups)), advice_text(result),
+             report::to_table(candidates, candidate_columns(groups), view), advice_text(result),
              assumptions_text(result.left_out, "left out"));
   if (!crossovers.empty()) {
     fmt::print("\namong {}:\n", fmt::join(result.contenders, ", "));
@@ -400,7 +399,7 @@ int run(const RecommendFlags& flags) {
     static_cast<void>(report_troubles(rows));
     throw SimulationError("no candidate could be simulated");
   }
-  print_recommendation(result, flags.format);
+  print_recommendation(result, flags.view);
   return report_troubles(rows) ? kFailed : 0;
 }
 
@@ -499,7 +498,10 @@ void add_recommend(Command& app) {
       .range(2, 1 << 20);
   add_rules_flags(command, *flags);
   add_jobs(command, flags->library.jobs, "simulations");
-  add_format(command, flags->format);
+  add_format(command, flags->view);
+  add_columns(command, flags->view);
+  command.first({"--model", "--device", "--ranks", "--platform", "--density", "--schemes", "--fast",
+                 "--state-bytes", "--jobs", "--format"});
   command.footer(kRecommendFooter);
   command.callback([flags] { return run(*flags); });
 }

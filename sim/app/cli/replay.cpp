@@ -13,6 +13,7 @@
 #include "sim/app/cli/points.hpp"
 #include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/settings.hpp"
+#include "sim/app/report/tables/comparison.hpp"
 #include "sim/app/run/executor.hpp"
 #include "sim/app/run/networks.hpp"
 #include "sim/core/base/errors.hpp"
@@ -157,21 +158,17 @@ Json replay_record(const schedules::ReadSchedule& schedule, const schedules::Sch
 }
 
 std::vector<report::Column> replay_columns(const std::vector<Json>& records) {
-  const auto steps_or_time = [](const Json& r) {
-    return r.at("steps").is_null() ? report::number_text(r.at("time_s"))
-                                   : r.at("steps").dump() + " steps";
-  };
   std::vector<report::Column> columns;
-  report::add_texts(columns, {"schedule", "network"});
+  report::add_columns(columns, {"schedule", "network"});
   if (std::ranges::any_of(records, [](const Json& r) { return !r.at("platform").is_null(); })) {
-    report::add_texts(columns, {"platform"});
+    report::add_columns(columns, {"platform"});
   }
-  report::add_numbers(columns, {"ranks", "operations", "messages", "bytes", "work_s"});
-  columns.push_back({"eager_bytes", [](const Json& r) {
+  report::add_columns(columns, {"ranks", "operations", "messages", "bytes", "work_s"});
+  columns.push_back({"eager", [](const Json& r) {
                        const Json& eager = r.at("eager_bytes");
-                       return eager.is_null() ? std::string("all") : eager.dump();
+                       return eager.is_null() ? "all" : report::text_of_value("_bytes", eager);
                      }});
-  columns.push_back({"time_s", steps_or_time});
+  columns.push_back(report::steps_or_time());
   return columns;
 }
 
@@ -210,7 +207,7 @@ void add_schedule_flags(Command& command, ScheduleFlags& flags, ScheduleUse use)
 
 int run_schedule(const ScheduleFlags& flags, const Json& all_given,
                  const std::vector<std::string>& all_settings, bool verbose,
-                 report::Format format) {
+                 const report::View& view) {
   Json given = all_given;
   std::vector<std::string> settings = all_settings;
   if (!flags.goal.empty() && !flags.chakra.empty()) {
@@ -245,7 +242,7 @@ int run_schedule(const ScheduleFlags& flags, const Json& all_given,
     record["steps"] = clock ? Json() : result.at("steps");
     records.push_back(std::move(record));
   }
-  fmt::print("{}", report::render(format, records, replay_columns(records)));
+  fmt::print("{}", report::render(view, records, replay_columns(records)));
   return 0;
 }
 

@@ -28,6 +28,6 @@ void add_schedule_flags(Command& command, ScheduleFlags& flags, ScheduleUse use)
 /// of their values, and prints the times. The sends that are eager are those of the setting, else
 /// those of the file. Throws InputError for a setting that a schedule does not read.
 int run_schedule(const ScheduleFlags& flags, const Json& given,
-                 const std::vector<std::string>& settings, bool verbose, report::Format format);
+                 const std::vector<std::string>& settings, bool verbose, const report::View& view);
 
 }  // namespace thinwire::cli

@@ -154,14 +154,21 @@ Read read_all(const std::vector<std::string>& paths) {
 void select(Read& read, const std::vector<std::string>& where) {
   for (const std::string& text : where) {
     const Condition condition(text);
-    const auto has_column = [&](const Json& record) { return record.contains(condition.key); };
+    const auto has_column = [&](const Json& record) {
+      return report::find_key(condition.name, report::columns_of({record})).has_value();
+    };
     std::vector<Json> others;
     bool known = false;
     for (std::vector<Json>* const records : {&read.claims, &read.validation}) {
       std::ranges::copy(*records, std::back_inserter(others));
       if (std::ranges::none_of(*records, has_column)) continue;
       known = true;
-      std::erase_if(*records, [&](const Json& record) { return !condition.holds(record); });
+      const std::vector<bool> holds = condition.among(*records);
+      std::vector<Json> chosen;
+      for (std::size_t i = 0; i < holds.size(); ++i) {
+        if (holds[i]) chosen.push_back(std::move((*records)[i]));
+      }
+      *records = std::move(chosen);
       if (records->empty()) throw InputError("--where: no result has {}", text);
     }
     const bool of_rows = std::ranges::any_of(read.rows, [&](const results::Row& row) {
@@ -170,7 +177,7 @@ void select(Read& read, const std::vector<std::string>& where) {
     if (of_rows || (!known && !read.rows.empty())) {
       read.rows = rows_where(std::move(read.rows), {text});
     } else if (!known) {
-      report::check_column("--where", condition.key, report::columns_of(others));
+      static_cast<void>(report::key_of_name("--where", condition.name, report::columns_of(others)));
     }
   }
 }

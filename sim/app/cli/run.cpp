@@ -13,6 +13,7 @@
 #include "sim/app/cli/shared.hpp"
 #include "sim/app/cli/sizes.hpp"
 #include "sim/app/cli/timeline_flags.hpp"
+#include "sim/app/report/tables/comparison.hpp"
 #include "sim/app/run/simulate.hpp"
 #include "sim/core/base/child_process.hpp"
 #include "sim/core/base/errors.hpp"
@@ -25,7 +26,7 @@ struct RunFlags {
   std::string config;
   Json given = Json::object();        // by dotted path, over the config
   std::vector<std::string> settings;  // KEY=VALUE, over both
-  report::Format format = report::Format::table;
+  report::View view;
   bool phases = false;
   std::optional<std::int64_t> memory_mebibytes;
   TimelineFlags timeline;
@@ -40,8 +41,8 @@ struct RunFlags {
 std::string plain_table(const std::vector<Json>& records, const char* name,
                         std::initializer_list<const char*> numbers) {
   std::vector<report::Column> columns;
-  report::add_texts(columns, {name});
-  report::add_numbers(columns, numbers);
+  report::add_columns(columns, {name});
+  report::add_columns(columns, numbers);
   return to_table(records, columns);
 }
 
@@ -91,7 +92,7 @@ std::string selection_text(const results::Row& row) {
 /// would spoil it. Rows as jsonl hold ranks and links already.
 void print_details(const RunFlags& flags, const results::Row& row) {
   constexpr std::size_t kHottest = 10;
-  const bool rows = flags.format == report::Format::jsonl;
+  const bool rows = flags.view.format == report::Format::jsonl;
   const Json result = to_json(row).at("result");
   std::string text;
   if (flags.phases) {
@@ -100,7 +101,7 @@ void print_details(const RunFlags& flags, const results::Row& row) {
   }
   if (!rows && row.point.record.ranks) text += '\n' + ranks_text(result);
   if (!rows && row.point.record.links) text += '\n' + links_text(result, kHottest);
-  std::FILE* const to = flags.format == report::Format::table ? stdout : stderr;
+  std::FILE* const to = report::for_people(flags.view.format) ? stdout : stderr;
   static_cast<void>(std::fputs(text.c_str(), to));
 }
 
@@ -115,10 +116,13 @@ int run_foreign(const RunFlags& flags) {
   if (flags.memory_mebibytes) refuse("--memory-limit");
   if (flags.jobs) refuse("-j");
   if (flags.sizes.any()) refuse("--sizes, -b, -e, -f");
-  return run_schedule(flags.schedule, flags.given, flags.settings, flags.verbose, flags.format);
+  return run_schedule(flags.schedule, flags.given, flags.settings, flags.verbose, flags.view);
 }
 
 int run(const RunFlags& flags) {
+  if (!flags.view.columns.empty() && flags.view.format == report::Format::jsonl) {
+    throw InputError("--columns: jsonl has the rows of a results file, whole; take json or csv");
+  }
   if (flags.schedule.any()) return run_foreign(flags);
   Json given = flags.given;
   if (flags.sizes.any()) {
@@ -130,7 +134,7 @@ int run(const RunFlags& flags) {
   const Asked asked = asked_of(flags.config, given, flags.settings, {},
                                flags.strict ? Unread::refused : Unread::noted);
   const std::vector<plan::Point>& points = asked.points;
-  check_result_format(flags.format, points);
+  check_result_format(flags.view, points);
   prepare_for_packets(points, flags.config);
   check_output(flags.timeline.file, {flags.config});
   if (points.size() > 1 && !flags.timeline.file.empty()) {
@@ -146,7 +150,7 @@ int run(const RunFlags& flags) {
   const auto take = [&](results::Row row) {
     row.unused = asked.unused;
     rows.push_back(std::move(row));
-    if (flags.format == report::Format::jsonl) fmt::print("{}\n", to_json(rows.back()).dump());
+    if (flags.view.format == report::Format::jsonl) fmt::print("{}\n", to_json(rows.back()).dump());
   };
   std::exception_ptr interrupted;
   if (flags.timeline.file.empty()) {
@@ -159,13 +163,13 @@ int run(const RunFlags& flags) {
   } else {
     take(row_with_timeline(flags.timeline, points.front(), settings));
   }
-  if (flags.format != report::Format::jsonl) {
-    fmt::print("{}", comparison_text(rows, kExactTolerance, flags.format, Detail::brief));
+  if (flags.view.format != report::Format::jsonl) {
+    fmt::print("{}", report::comparison_text(rows, kExactTolerance, flags.view));
   }
   const bool details = flags.phases || points.front().record.ranks || points.front().record.links;
   for (const results::Row& row : rows) {
     if (!row.outcome || !details) continue;
-    if (rows.size() > 1 && flags.format == report::Format::table) {
+    if (rows.size() > 1 && report::for_people(flags.view.format)) {
       fmt::print("\n{}:\n", name_of(row.point));
     }
     print_details(flags, row);
@@ -201,7 +205,9 @@ void add_run(Command& app) {
   command.add_flag("--strict", flags->strict,
                    "refuse flags that nothing reads, which are noted otherwise");
   command.add_flag("--verbose", flags->verbose, "let SimGrid's log through to stderr");
-  add_result_format(command, flags->format);
+  add_result_format(command, flags->view);
+  command.first({"--scheme", "--ranks", "--components", "--density", "--network", "--platform",
+                 "--model", "--device", "--phases", "--format"});
   command.footer(
       "Numbers may be 25.5M, 1e6, 1% or 2us, and lists, as schemes, networks and platforms may:\n"
       "-P 8,16,32 --scheme topka,oktopk runs every combination. -b, -e and -f give sizes as\n"

@@ -19,8 +19,6 @@
 #include "sim/app/report/tables/benchmark_text.hpp"
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/records.hpp"
-#include "sim/app/report/tables/training.hpp"
-#include "sim/app/report/tables/varying.hpp"
 #include "sim/core/base/child_process.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/nearest.hpp"
@@ -30,183 +28,6 @@
 #include "sim/machine/networks/smpi/smpi.hpp"
 
 namespace thinwire::cli {
-
-namespace {
-
-bool contains(const std::vector<std::string>& all, const std::string& one) {
-  return std::ranges::find(all, one) != all.end();
-}
-
-report::Column gigabytes(const char* heading, const char* key) {
-  return {heading, [key](const Json& r) {
-            return r.at(key).is_null() ? std::string("-")
-                                       : report::number_text(r.at(key).get<double>() / 1e9, 5);
-          }};
-}
-
-std::string input_text(const Json& r) {
-  if (r.contains("input.trace")) return r.at("input.trace").get<std::string>();
-  if (!r.contains("input.profile")) return "synthetic";
-  return r.at("input.profile").get<std::string>() + "/" + r.at("input.family").get<std::string>() +
-         (r.at("input.statistical") == true ? "" : "/exact");
-}
-
-/// The columns of records with their "settings". What would say the same in every row stays out.
-class ComparisonColumns {
- public:
-  ComparisonColumns(Detail detail, const std::vector<Json>& records)
-      : detail_(detail), records_(records) {
-    std::vector<Json> settings;
-    for (const Json& record : records) settings.push_back(record.at("settings"));
-    varying_ = report::varying_settings(settings);
-  }
-
-  std::vector<report::Column> all() {
-    add_network();
-    add_settings();
-    add_gradient();
-    add_iterations();
-    add_times();
-    if (detail_ == Detail::full) add_formulas();
-    add_verdict();
-    return std::move(columns_);
-  }
-
- private:
-  void add(report::Column column) { columns_.push_back(std::move(column)); }
-  [[nodiscard]] bool any(const std::function<bool(const Json&)>& says_something) const {
-    return std::ranges::any_of(records_, says_something);
-  }
-  [[nodiscard]] bool any_value(const char* key) const {
-    return any([key](const Json& r) { return !r.at(key).is_null(); });
-  }
-
-  void add_network() {
-    report::add_texts(columns_, {"scheme"});
-    if (any([](const Json& r) { return r.at("network") != "alphabeta"; })) {
-      report::add_texts(columns_, {"network"});
-    }
-    if (any_value("platform")) report::add_texts(columns_, {"platform"});
-    if (any([](const Json& r) {
-          return !r.at("platform").is_null() && r.at("placement") != "block";
-        })) {
-      report::add_texts(columns_, {"placement"});
-    }
-  }
-
-  /// Settings in which the rows differ, and those that not every network reads where one of them is
-  /// not the default. Those that have a column of their own are not repeated.
-  void add_settings() {
-    static const std::set<std::string> kOwnColumns{
-        "scheme",           "network", "platform",    "placement",     "ranks",
-        "components",       "k",       "input.trace", "input.profile", "input.family",
-        "input.statistical"};
-    for (const plan::Setting& setting : plan::point_settings()) {
-      const std::string& key = setting.path;
-      if (kOwnColumns.contains(key) || key == "density") continue;
-      const bool of_some = setting.networks.size() == 1;
-      const bool unusual = of_some && any([&](const Json& r) {
-                             const Json& own = r.at("settings");
-                             return own.contains(key) && !plan::is_default(setting, own.at(key));
-                           });
-      if (unusual || contains(varying_, key)) add(report::setting_column(key));
-    }
-  }
-
-  void add_gradient() {
-    if (any([](const Json& r) {
-          return r.contains("input.trace") || r.contains("input.profile");
-        })) {
-      add({"input", input_text, true});
-    }
-    if (any([&](const Json& r) { return r.at("sweep") != records_.front().at("sweep"); })) {
-      report::add_texts(columns_, {"sweep"});
-    }
-    report::add_numbers(columns_, {"ranks", "size_bytes", "k"});
-    if (contains(varying_, "density")) add(report::setting_column("density"));
-    for (const std::string& key : varying_) {
-      if (key.starts_with("options.")) add(report::setting_column(key));
-    }
-  }
-
-  void add_iterations() {
-    if (any_value("time_periodic_s")) {
-      add(report::number_column("mean_s", "time_mean_s", 4));
-      add(report::number_column("periodic_s", "time_periodic_s", 4));
-      const bool differs = any([](const Json& r) {
-        return !r.at("time_steady_s").is_null() && r.at("time_steady_s") != r.at("time_s");
-      });
-      if (differs) add(report::number_column("steady_s", "time_steady_s"));
-    }
-    if (any_value("compressed_tensors"))
-      add(report::number_column("compressed", "compressed_tensors"));
-    if (any_value("settling_iterations")) {
-      add({"settled_after", [](const Json& r) {
-             const std::string iterations = report::number_text(r.at("settling_iterations"));
-             return r.at("settling_cut_short") == true ? ">" + iterations : iterations;
-           }});
-    }
-  }
-
-  void add_times() {
-    add({"time_s", [](const Json& r) {
-           return r.at("steps").is_null() ? report::number_text(r.at("time_s"))
-                                          : r.at("steps").dump() + " steps";
-         }});
-    add(gigabytes("algbw_GB/s", "algbw_bytes_per_s"));
-    add(gigabytes("busbw_GB/s", "busbw_bytes_per_s"));
-    add({"paper_s", [](const Json& r) {
-           const std::string seconds =
-               report::interval_text(r.at("paper_low_s"), r.at("paper_high_s"), 6);
-           return r.at("formula_by") == "ours" && seconds != "-" ? "ours " + seconds : seconds;
-         }});
-    add(report::interval_column("time/paper", "ratio_low", "ratio_high", 5));
-    if (any_value("congestion_factor")) {
-      add(report::number_column("congestion", "congestion_factor"));
-    }
-  }
-
-  void add_formulas() {
-    const auto larger = [](const char* heading, const char* sent, const char* received) {
-      return report::Column{heading, [sent, received](const Json& r) {
-                              return report::number_text(std::max(r.at(sent), r.at(received)));
-                            }};
-    };
-    add(report::interval_column("added_s", "added_low_s", "added_high_s", 3));
-    add(report::interval_column("formula_s", "formula_low_s", "formula_high_s", 6));
-    add(larger("words_max", "words_sent_max", "words_received_max"));
-    add({"formula_words", [](const Json& r) {
-           return report::interval_text(std::llround(r.at("formula_words_low").get<double>()),
-                                        std::llround(r.at("formula_words_high").get<double>()));
-         }});
-    add(larger("messages", "messages_sent_max", "messages_received_max"));
-    add(report::interval_column("formula_messages", "formula_messages_low", "formula_messages_high",
-                                6));
-  }
-
-  void add_verdict() {
-    add({"ranks_agree", [](const Json& r) {
-           if (r.at("ranks_agree").is_null()) return "-";
-           return r.at("ranks_agree") == true ? "yes" : "no";
-         }});
-    add({"verdict",
-         [](const Json& r) {
-           if (r.at("status") != "ok") return r.at("status").get<std::string>();
-           auto verdict = r.at("verdict").get<std::string>();
-           const Json& mean = r.at("verdict_mean");
-           if (mean.is_null() || mean == verdict) return verdict;
-           return verdict + ", mean " + mean.get<std::string>();
-         },
-         true});
-  }
-
-  Detail detail_;
-  const std::vector<Json>& records_;
-  std::vector<std::string> varying_;
-  std::vector<report::Column> columns_;
-};
-
-}  // namespace
 
 void say_line(const std::string& line) {
   const std::size_t end = line.find_last_not_of('\n');
@@ -325,59 +146,51 @@ void add_memory_limit(Command& command, std::optional<std::int64_t>& mebibytes) 
       .value_text("MiB");
 }
 
-void add_format(Command& command, report::Format& format) {
-  command
-      .add_choice<report::Format>("--format", format,
-                                  {{"table", report::Format::table},
-                                   {"csv", report::Format::csv},
-                                   {"json", report::Format::json},
-                                   {"jsonl", report::Format::jsonl}},
-                                  "table, csv, json or jsonl")
-      .value_text("FORMAT [table]");
+namespace {
+
+constexpr const char* kFormats = "table, markdown, csv, json or jsonl";
+
+void add_format_of(Command& command, report::View& view, const std::string& help,
+                   std::vector<std::pair<std::string, report::Format>> more = {}) {
+  using report::Format;
+  std::vector<std::pair<std::string, Format>> formats{{"table", Format::table},
+                                                      {"markdown", Format::markdown},
+                                                      {"csv", Format::csv},
+                                                      {"json", Format::json},
+                                                      {"jsonl", Format::jsonl}};
+  std::ranges::move(more, std::back_inserter(formats));
+  command.add_choice<Format>("--format", view.format, formats, help).value_text("FORMAT [table]");
+  command.add_flag("--wide", view.wide, "all columns of the table, however wide");
 }
 
-void add_result_format(Command& command, report::Format& format) {
+}  // namespace
+
+void add_format(Command& command, report::View& view) { add_format_of(command, view, kFormats); }
+
+void add_columns(Command& command, report::View& view) {
   command
-      .add_choice<report::Format>("--format", format,
-                                  {{"table", report::Format::table},
-                                   {"csv", report::Format::csv},
-                                   {"json", report::Format::json},
-                                   {"jsonl", report::Format::jsonl},
-                                   {"nccl", report::Format::nccl},
-                                   {"osu", report::Format::osu}},
-                                  "table, csv, json or jsonl; nccl, osu: as nccl-tests and the OSU "
-                                  "benchmarks print times")
-      .value_text("FORMAT [table]");
+      .add_option("--columns", view.columns,
+                  "these columns alone, by the names in headings or files: scheme,ranks,time_mean")
+      .commas()
+      .value_text("NAME,...");
 }
 
-void check_result_format(report::Format format, const std::vector<plan::Point>& points) {
-  if (format != report::Format::nccl && format != report::Format::osu) return;
+void add_result_format(Command& command, report::View& view) {
+  add_format_of(
+      command, view,
+      std::string(kFormats) + "; nccl, osu: as nccl-tests and the OSU benchmarks print times",
+      {{"nccl", report::Format::nccl}, {"osu", report::Format::osu}});
+  add_columns(command, view);
+}
+
+void check_result_format(const report::View& view, const std::vector<plan::Point>& points) {
+  using report::Format;
+  const bool benchmark = view.format == Format::nccl || view.format == Format::osu;
+  if (!view.columns.empty() && benchmark) {
+    throw InputError("--columns: nccl and osu have those of the benchmarks; leave it out");
+  }
+  if (!benchmark) return;
   for (const plan::Point& point : points) report::check_benchmark_point(point);
-}
-
-std::string comparison_text(const std::vector<results::Row>& rows, double tolerance,
-                            report::Format format, Detail detail) {
-  if (format == report::Format::nccl) return report::nccl_tests_text(rows);
-  if (format == report::Format::osu) return report::osu_text(rows);
-  // A training's time has more in it than the formulas': in a table it has one of its own.
-  const bool table = format == report::Format::table;
-  std::vector<Json> records;
-  for (const results::Row& row : rows) {
-    if (table && !row.point.workload.model.empty()) continue;
-    records.push_back(report::record_of(row, compare(row, tolerance)));
-    if (table) records.back()["settings"] = report::flat_settings(row.point);
-  }
-  if (!table) return report::render(format, records, {});
-  std::string text;
-  if (!records.empty() || rows.empty()) {
-    text = report::to_table(records, ComparisonColumns(detail, records).all());
-  }
-  const std::vector<Json> trainings = report::training_records(rows);
-  if (!trainings.empty()) {
-    text += (text.empty() ? "" : "\n") +
-            report::to_table(trainings, report::training_columns(trainings));
-  }
-  return text;
 }
 
 void check_output(const std::string& output, const std::vector<std::string>& inputs) {
@@ -415,24 +228,49 @@ Condition::Condition(std::string given) : text(std::move(given)) {
     throw InputError("--where: '{}' is not valid; expected KEY=VALUE, as in network=smpi",
                      excerpt(text));
   }
-  key = text.substr(0, equals);
+  name = text.substr(0, equals);
   values = split(text.substr(equals + 1));
 }
 
-bool Condition::holds(const Json& record) const {
-  if (!record.contains(key)) return false;
-  const Json& found = record.at(key);
-  // The first digits of a value suffice: a density is k/n with a whole k, 0.009999998 for 0.01.
+namespace {
+
+/// Whether a value of a record is the one that was typed. The first digits of a number suffice: a
+/// density is k/n with a whole k, 0.009999998 for 0.01.
+bool is_value(const Json& found, const std::string& wanted) {
   constexpr double kSame = 1e-5;
-  return std::ranges::any_of(values, [&found](const std::string& wanted) {
-    const std::optional<double> number =
-        found.is_number() ? parse_number<double>(wanted) : std::nullopt;
-    if (!number) return report::plain_text(found) == wanted;
-    const auto value = found.get<double>();
-    const bool rounded = found.is_number_float() && std::isfinite(*number) &&
-                         std::abs(value - *number) <= kSame * std::abs(*number);
-    return value == *number || rounded;
-  });
+  const std::optional<double> number =
+      found.is_number() ? parse_number<double>(wanted) : std::nullopt;
+  if (!number) return report::plain_text(found) == wanted;
+  const auto value = found.get<double>();
+  const bool rounded = found.is_number_float() && std::isfinite(*number) &&
+                       std::abs(value - *number) <= kSame * std::abs(*number);
+  return value == *number || rounded;
+}
+
+}  // namespace
+
+std::vector<bool> Condition::among(const std::vector<Json>& records) const {
+  const std::string key = report::key_of_name("--where", name, report::columns_of(records));
+  std::vector<bool> holds(records.size());
+  std::vector<std::string> unmatched;
+  for (const std::string& wanted : values) {
+    bool any = false;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      if (!records[i].contains(key) || !is_value(records[i].at(key), wanted)) continue;
+      any = holds[i] = true;
+    }
+    if (!any) unmatched.push_back(wanted);
+  }
+  if (unmatched.size() == values.size() || unmatched.empty()) return holds;
+  std::vector<std::string> known;
+  for (const Json& record : records) {
+    const std::string value = record.contains(key) ? report::plain_text(record.at(key)) : "null";
+    if (std::ranges::find(known, value) == known.end()) known.push_back(value);
+  }
+  for (const std::string& wanted : unmatched) {
+    say("note: --where {}: no result has {}{}", text, wanted, did_you_mean(wanted, known));
+  }
+  return holds;
 }
 
 std::vector<results::Row> rows_where(std::vector<results::Row> rows,
@@ -442,10 +280,10 @@ std::vector<results::Row> rows_where(std::vector<results::Row> rows,
     std::vector<Json> records;
     for (const results::Row& row : rows)
       records.push_back(report::record_of(row, compare(row, kExactTolerance)));
-    report::check_column("--where", condition.key, report::columns_of(records));
+    const std::vector<bool> holds = condition.among(records);
     std::vector<results::Row> chosen;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (condition.holds(records[i])) chosen.push_back(std::move(rows[i]));
+      if (holds[i]) chosen.push_back(std::move(rows[i]));
     }
     rows = std::move(chosen);
     if (rows.empty()) throw InputError("--where: no result has {}", text);

@@ -68,18 +68,14 @@ void add_setting_flag(Command& command, Json& given, const plan::Setting& settin
 void add_jobs(Command& command, int& jobs, const std::string& what);
 /// --memory-limit MiB.
 void add_memory_limit(Command& command, std::optional<std::int64_t>& mebibytes);
-/// --format table|csv|json|jsonl.
-void add_format(Command& command, report::Format& format);
-/// The same, also nccl and osu, for results.
-void add_result_format(Command& command, report::Format& format);
+/// --format table|markdown|csv|json|jsonl, and --wide.
+void add_format(Command& command, report::View& view);
+/// --columns, of a command that prints one table.
+void add_columns(Command& command, report::View& view);
+/// Both, also nccl and osu, for results.
+void add_result_format(Command& command, report::View& view);
 /// Throws InputError if the format is that of a benchmark and a point has no place in it.
-void check_result_format(report::Format format, const std::vector<plan::Point>& points);
-/// The detail of a table; the other formats contain everything.
-enum class Detail : std::uint8_t { brief, full };
-/// The rows with their formulas, as the commands print them. The network is named unless it is
-/// always alphabeta.
-[[nodiscard]] std::string comparison_text(const std::vector<results::Row>& rows, double tolerance,
-                                          report::Format format, Detail detail);
+void check_result_format(const report::View& view, const std::vector<plan::Point>& points);
 /// Restarts this program if a point needs packets and the environment lacks what ns-3 reads from it
 /// before main (kPacketBuffers). Must be called before anything is printed. Throws InputError if
 /// the config is a pipe, which cannot be read a second time.
@@ -97,13 +93,14 @@ void check_output(const std::string& output, const std::vector<std::string>& inp
 /// A condition KEY=VALUE[,VALUE] of --where.
 struct Condition {
   std::string text;
-  std::string key;
+  std::string name;  ///< of a column, as key_of_name() takes it
   std::vector<std::string> values;
 
   /// Throws InputError for what is none.
   explicit Condition(std::string given);
-  /// Whether the record has the column, with one of the values.
-  [[nodiscard]] bool holds(const Json& record) const;
+  /// Which records have the column, with one of the values. Throws InputError for an unknown column;
+  /// a value that no record has, beside one that some have, is noted on stderr.
+  [[nodiscard]] std::vector<bool> among(const std::vector<Json>& records) const;
 };
 
 /// The rows whose column KEY is one of the values, for each KEY=VALUE[,VALUE] of `where`; columns

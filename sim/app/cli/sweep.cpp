@@ -11,6 +11,7 @@
 #include "sim/app/cli/points.hpp"
 #include "sim/app/cli/progress.hpp"
 #include "sim/app/cli/shared.hpp"
+#include "sim/app/report/tables/comparison.hpp"
 #include "sim/app/results/results_file.hpp"
 #include "sim/app/run/sweep.hpp"
 #include "sim/core/base/errors.hpp"
@@ -29,7 +30,7 @@ struct SweepFlags {
   std::optional<std::int64_t> memory_mebibytes;
   std::optional<int> most_ranks;
   run::SweepOptions options;
-  report::Format format = report::Format::table;
+  report::View view;
 };
 
 run::Shard shard_from(const std::string& text) {
@@ -88,10 +89,10 @@ int print_plan(const run::Sweep& sweep, const std::string& output, const SweepFl
                        {"basis", planned.took_before ? "measured" : "estimated"}});
   }
   std::vector<report::Column> columns;
-  report::add_texts(columns, {"point", "key", "action"});
-  report::add_numbers(columns, {"expected_s"}, 2);
-  report::add_texts(columns, {"basis"});
-  fmt::print("{}", report::render(flags.format, records, columns));
+  report::add_columns(columns, {"point", "key", "action"});
+  report::add_columns(columns, {"expected_s"});
+  report::add_columns(columns, {"basis"});
+  fmt::print("{}", report::render(flags.view, records, columns));
   std::fflush(stdout);
   say("{} of {} points would run, in about {} with -j {}; results go to {}", missing, plan.size(),
       duration_text(std::max(longest, expected / flags.options.jobs)), flags.options.jobs, output);
@@ -109,14 +110,14 @@ int run(SweepFlags& flags) {
   const std::string output =
       flags.output.empty() ? default_output(sweep.name, flags.options.shard) : flags.output;
   if (flags.dry_run) {
-    if (flags.format == report::Format::nccl || flags.format == report::Format::osu) {
+    if (flags.view.format == report::Format::nccl || flags.view.format == report::Format::osu) {
       throw InputError(
-          "--format: nccl and osu have times, and --dry-run has none; take table, csv, "
+          "--format: nccl and osu have times, and --dry-run has none; take table, markdown, csv, "
           "json or jsonl");
     }
     return print_plan(sweep, output, flags);
   }
-  check_result_format(flags.format, sweep.points);
+  check_result_format(flags.view, sweep.points);
   prepare_for_packets(sweep.points, flags.config);
   std::size_t reused = 0;
   std::vector<results::Row> rows;
@@ -127,7 +128,7 @@ int run(SweepFlags& flags) {
       display.show(progress);
     });
   }
-  fmt::print("{}", comparison_text(rows, kExactTolerance, flags.format, Detail::brief));
+  fmt::print("{}", report::comparison_text(rows, kExactTolerance, flags.view));
   const bool failed = report_troubles(rows);
   say("{} points ({} of them were there already) in {}", rows.size(), reused, output);
   return failed ? kFailed : 0;
@@ -167,7 +168,9 @@ void add_sweep(Command& app) {
       .unit("s")
       .value_text("SECONDS");
   add_memory_limit(command, flags->memory_mebibytes);
-  add_result_format(command, flags->format);
+  add_result_format(command, flags->view);
+  command.first(
+      {"--output", "--dry-run", "--jobs", "--most-ranks", "--shard", "--force", "--format"});
   command.footer(
       "A point is written as soon as it ends, the longest points run first. If the sweep is\n"
       "killed, no finished point is lost: the same command later runs only points that are\n"

@@ -94,7 +94,8 @@ void add_make(Command& topo) {
                 flags->given[name] = value;
               },
               parameter.help)
-          .value_text(parameter.fallback.empty() ? "" : fmt::format("[{}]", parameter.fallback));
+          .value_text(parameter.fallback.empty() ? "VALUE"
+                                                 : fmt::format("[{}]", parameter.fallback));
     }
     made.add_option("--notes", flags->notes,
                     "file with the sources of the figures, for the comment of the XML")
@@ -130,7 +131,7 @@ struct TopoShowFlags {
   std::string graph_format;
   std::string dot;
   std::string graphml;
-  report::Format format = report::Format::table;
+  report::View view;
   bool verbose = false;
 };
 
@@ -150,14 +151,14 @@ std::string shown_route(const topologies::Platform& platform, const TopoShowFlag
     throw InputError("{}: there is no route from {} to {}", platform.path(), flags.route[0],
                      flags.route[1]);
   }
-  return report::route_text(flags.format, platform, *route);
+  return report::route_text(flags.view, platform, *route);
 }
 
 std::string shown_traffic(const topologies::Platform& platform, const TopoShowFlags& flags) {
   const int ranks = flags.ranks.value_or(static_cast<int>(platform.hosts().size()));
   const std::vector<topologies::HostIndex> hosts = place(platform.hosts(), ranks, flags.placement);
   return report::loads_text(
-      flags.format, platform,
+      flags.view, platform,
       topologies::link_loads(topologies::routes_of(platform), flags.traffic, hosts, flags.bytes),
       flags.top);
 }
@@ -172,12 +173,12 @@ std::string show_text(const topologies::Platform& platform, const TopoShowFlags&
   if (flags.graph_format == "dot") return topologies::to_dot(graph);
   if (flags.graph_format == "graphml") return topologies::to_graphml(graph);
   if (!flags.dot.empty() || !flags.graphml.empty()) return {};
-  return report::platform_text(flags.format, platform, graph);
+  return report::platform_text(flags.view, platform, graph);
 }
 
 int show_platform(const TopoShowFlags& flags) {
   const bool draws = !flags.graph_format.empty() || !flags.dot.empty() || !flags.graphml.empty();
-  if (draws && flags.format != report::Format::table) {
+  if (draws && flags.view.format != report::Format::table) {
     throw InputError("--format: a graph has a form of its own; leave one of them out");
   }
   const std::string path = topologies::kPlatforms.file(flags.platform);
@@ -249,7 +250,8 @@ void add_show(Command& topo) {
   instead_of_tables(command.add_option("--graphml", flags->graphml, "write the graph as GraphML"))
       .value_text("FILE");
   command.add_flag("--verbose", flags->verbose, "print SimGrid's log on stderr");
-  add_format(command, flags->format);
+  add_format(command, flags->view);
+  add_columns(command, flags->view);
   command.footer(
       "bisection_Bps is the maximum flow from the first half of the hosts to the second, per\n"
       "direction; bisection_random_least_Bps is the minimum for three random halves.\n"
@@ -267,7 +269,7 @@ void add_show(Command& topo) {
 struct TopoCheckFlags {
   std::string platform;
   topologies::PlatformCheckWishes wishes;
-  report::Format format = report::Format::table;
+  report::View view;
 };
 
 void print_compact_routes(const topologies::CompactRoutesCheck& routes) {
@@ -294,8 +296,8 @@ int check_platform(const TopoCheckFlags& flags) {
   if (problems > 0) {
     say("{}: problems: {}, warnings: {}", flags.platform, problems, records.size() - problems);
   }
-  if (flags.format != report::Format::table) {
-    fmt::print("{}", render(flags.format, records, {}));
+  if (!report::for_people(flags.view.format)) {
+    fmt::print("{}", render(flags.view, records, {}));
     return problems > 0 ? kFailed : 0;
   }
   for (const Json& record : records) {
@@ -324,7 +326,8 @@ void add_check(Command& topo) {
                    "compare the compact routes that network links uses with SimGrid's, on every "
                    "pair of hosts: takes a minute for thousands of hosts");
   command.add_flag("--verbose", flags->wishes.verbose, "print SimGrid's log on stderr");
-  add_format(command, flags->format);
+  add_format(command, flags->view);
+  add_columns(command, flags->view);
   command.footer(
       "Exit codes: 0 no problems (there may be warnings), 1 problems, 2 cannot be loaded.\n"
       "Examples:\n"

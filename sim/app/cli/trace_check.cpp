@@ -17,7 +17,7 @@ namespace {
 
 struct TraceCheckFlags {
   std::vector<std::string> traces;
-  report::Format format = report::Format::table;
+  report::View view;
 };
 
 Json read(const std::string& path) {
@@ -66,8 +66,8 @@ int check_traces(const TraceCheckFlags& flags) {
     }
     records.push_back(std::move(record));
   }
-  if (flags.format != report::Format::table) {
-    fmt::print("{}", report::render(flags.format, records, {}));
+  if (!report::for_people(flags.view.format)) {
+    fmt::print("{}", report::render(flags.view, records, {}));
   } else {
     for (const Json& record : records) fmt::print("{}\n", sentence(record));
   }
@@ -82,7 +82,7 @@ void add_trace_check(Command& trace) {
   command.add_option("traces", flags->traces, "HDF5 files, or names of shipped traces")
       .required()
       .value_text("TRACE ...");
-  add_format(command, flags->format);
+  add_format(command, flags->view);
   command.footer(
       "The whole trace is read. Checks that the components of each selection increase and lie in\n"
       "range, that values are finite, and that shapes agree with one another and the header.\n"

@@ -20,7 +20,7 @@ struct FitFlags {
   std::string output;
   std::string name;
   int parts = 64;
-  report::Format format = report::Format::table;
+  report::View view;
 };
 
 int fit(const FitFlags& flags) {
@@ -46,9 +46,8 @@ int fit(const FitFlags& flags) {
     say("{} written", flags.output);
   }
   const std::vector<Json> records = report::fit_records(fitted);
-  fmt::print("{}", flags.format == report::Format::table
-                       ? report::fit_text(records)
-                       : report::render(flags.format, records, {}));
+  fmt::print("{}", report::for_people(flags.view.format) ? report::fit_text(records)
+                                                         : report::render(flags.view, records, {}));
   return 0;
 }
 
@@ -68,7 +67,7 @@ void add_trace_fit(Command& trace) {
       .add_option("--parts", flags->parts,
                   "regions end where layers do, and where one of so many equal parts does")
       .value_text("N [64]");
-  add_format(command, flags->format);
+  add_format(command, flags->view);
   command.footer(
       "docs/profiles.md has the model and what each entry is fitted to.\n"
       "Examples:\n"

@@ -21,17 +21,17 @@ struct ProfileFlags {
   std::optional<double> density;
   std::optional<double> never;
   std::vector<double> ranks;
-  report::Format format = report::Format::table;
+  report::View view;
 };
 
-void print(report::Format format, const std::vector<Json>& records, const std::string& text) {
-  fmt::print("{}", format == report::Format::table ? text : report::render(format, records, {}));
+void print(const report::View& view, const std::vector<Json>& records, const std::string& text) {
+  fmt::print("{}", report::for_people(view.format) ? text : report::render(view, records, {}));
 }
 
 int show(const ProfileFlags& flags) {
   const std::vector<Json> records =
       report::profile_records(traces::read_profile(traces::kProfiles.file(flags.profile)));
-  print(flags.format, records, report::profile_text(records));
+  print(flags.view, records, report::profile_text(records));
   return 0;
 }
 
@@ -60,11 +60,11 @@ int fill_in(ProfileFlags flags) {
     }
   }
   const std::vector<Json> records = report::fill_in_records(profile, density, flags.ranks);
-  if (flags.format == report::Format::table) {
+  if (flags.view.format == report::Format::table) {
     say("{} at density {}: {}", profile.name, density,
         profile.provenance.at("popularity.rho").from);
   }
-  print(flags.format, records, report::fill_in_text(records));
+  print(flags.view, records, report::fill_in_text(records));
   return 0;
 }
 
@@ -80,7 +80,7 @@ void add_trace_profile(Command& trace) {
   auto flags = std::make_shared<ProfileFlags>();
   Command command = trace.add_subcommand("profile", "Show a profile and the source of each entry");
   add_profile_argument(command, *flags);
-  add_format(command, flags->format);
+  add_format(command, flags->view);
   command.footer(
       "An entry is fitted to a trace, calibrated to a paper's figure, or assumed.\n"
       "Examples:\n"
@@ -101,7 +101,7 @@ void add_trace_fill_in(Command& trace) {
       .value_text("P,P,.. [1,2,4,..,8192]");
   command.add_option("--never", flags->never, "share of the components that is never selected")
       .value_text("SHARE [the profile's]");
-  add_format(command, flags->format);
+  add_format(command, flags->view);
   command.footer(
       "The two families agree where they are fitted or calibrated and diverge beyond: their range\n"
       "bounds the uncertainty for many ranks, at best. --never shows the effect of a share that\n"

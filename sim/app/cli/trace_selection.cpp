@@ -35,7 +35,7 @@ struct SelectionFlags {
   std::string rule;
   std::optional<std::int64_t> seed;  // 1
   bool series = false;
-  report::Format format = report::Format::table;
+  report::View view;
 };
 
 /// A plot of the selected count over k: each character stands for some iterations, from a tenth of
@@ -154,19 +154,18 @@ std::vector<report::Column> selection_columns(bool series) {
   const auto share = [](const char* heading, const char* key) {
     return report::Column{heading, [key](const Json& r) { return percent(r.at(key)); }};
   };
-  const report::Column sparsifier = report::text_column("sparsifier", "sparsifier");
+  const report::Column sparsifier = report::column("sparsifier");
   if (series) {
-    return {sparsifier, report::number_column("iteration", "iteration"),
-            report::number_column("rank", "rank"),
-            report::number_column("selected/k", "selected_over_k", 4)};
+    return {sparsifier, report::column("iteration"), report::column("rank"),
+            report::column("selected_over_k", "selected/k")};
   }
   return {sparsifier,
-          report::number_column("selected/k late", "selected_over_k", 4),
+          report::column("selected_over_k", "selected/k late"),
           share("deviation", "deviation_of_means"),
           share("per rank", "deviation_of_ranks"),
           share("most", "most"),
           share("most ever", "most_of_all"),
-          report::text_column("over iterations", "curve")};
+          report::column("curve", "over iterations")};
 }
 
 int selection(const SelectionFlags& flags) {
@@ -191,7 +190,7 @@ int selection(const SelectionFlags& flags) {
     say("{}: k is {:g} of the coordinates; late is from iteration {} on", flags.input, density,
         from);
   }
-  fmt::print("{}", report::render(flags.format, records, selection_columns(flags.series)));
+  fmt::print("{}", report::render(flags.view, records, selection_columns(flags.series)));
   return 0;
 }
 
@@ -228,7 +227,8 @@ void add_trace_selection(Command& trace) {
       .range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max())
       .value_text("N [1]");
   command.add_flag("--series", flags->series, "every rank in every iteration instead of a summary");
-  add_format(command, flags->format);
+  add_format(command, flags->view);
+  add_columns(command, flags->view);
   command.footer(
       "selected/k late  mean over ranks and iterations after the start-up; for exdyna, where k is\n"
       "                 that of all ranks together, over k/P\n"

@@ -21,7 +21,7 @@ namespace {
 struct TraceShowFlags {
   std::string trace;
   std::string svg;
-  report::Format format = report::Format::table;
+  report::View view;
 };
 
 std::string shown(const std::string& path, const TraceShowFlags& flags) {
@@ -33,8 +33,8 @@ std::string shown(const std::string& path, const TraceShowFlags& flags) {
     write_text(flags.svg, report::image_of(report::trace_svg(reader.header(), statistics), format));
   }
   const std::vector<Json> records = report::trace_records(path, reader, statistics);
-  if (flags.format == report::Format::table) return report::trace_text(records, statistics);
-  return render(flags.format, records, {});
+  if (report::for_people(flags.view.format)) return report::trace_text(records, statistics);
+  return render(flags.view, records, {});
 }
 
 /// Reads the trace in a child process because HDF5 does not survive every damaged file.
@@ -61,7 +61,7 @@ void add_trace_show(Command& trace) {
       .add_option("--svg", flags->svg,
                   "draw the unions and the thresholds as well: .svg, .png or .pdf")
       .value_text("FILE");
-  add_format(command, flags->format);
+  add_format(command, flags->view);
   command.footer(
       "selected/k      entries of a rank divided by k, over ranks and iterations\n"
       "unions          share of the components that one or more of P ranks select, beside\n"

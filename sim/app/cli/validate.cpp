@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -29,7 +30,7 @@ struct ValidateFlags {
   std::string output;
   std::optional<std::int64_t> memory_mebibytes;
   run::SweepOptions options;
-  report::Format format = report::Format::table;
+  report::View view;
 };
 
 /// The descriptions that the user named, else the shipped ones of the rows' machines.
@@ -74,14 +75,14 @@ int run(ValidateFlags& flags) {
   }
   studies::take_results(validation, results);
   const std::vector<Json> records = report::validation_records(validation);
-  const std::string text = report::validation_text(records);
   if (!flags.output.empty()) {
-    write_text(folder / "validation.txt", text);
+    write_text(folder / "validation.txt", report::validation_text(records));
     write_text(folder / "validation.jsonl", report::to_json_lines(records));
   }
-  fmt::print("{}", flags.format == report::Format::table
-                       ? text
-                       : report::render(flags.format, records, {}));
+  fmt::print("{}", report::for_people(flags.view.format)
+                       ? report::validation_text(records, flags.view)
+                       : report::render(flags.view, records, {}));
+  std::fflush(stdout);  // the tables first, where both go to one place
   for (const std::string& note : validation.notes) say("{}", note);
   say("{} of {} measured rows simulated, {} skipped; {} points in {}", validation.rows.size(),
       measured.size(), validation.skipped.size(), results.size(), simulated);
@@ -130,7 +131,7 @@ void add_validate(Command& app) {
       .positive()
       .value_text("SECONDS");
   add_memory_limit(command, flags->memory_mebibytes);
-  add_format(command, flags->format);
+  add_format(command, flags->view);
   command.footer(
       "A row is calibrated if its machine's description says that its settings were fitted to it,\n"
       "else predicted. Errors are ratios: +100% is twice the measured time, -100% half of it; "

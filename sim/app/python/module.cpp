@@ -19,9 +19,9 @@
 #include "sim/app/cli/points.hpp"
 #include "sim/app/cli/shared.hpp"
 #include "sim/app/report/tables/baseline.hpp"
+#include "sim/app/report/tables/comparison.hpp"
 #include "sim/app/report/tables/groups.hpp"
 #include "sim/app/report/tables/recommendation.hpp"
-#include "sim/app/report/tables/records.hpp"
 #include "sim/app/results/compare.hpp"
 #include "sim/app/run/simulate.hpp"
 #include "sim/app/run/sweep.hpp"
@@ -123,11 +123,7 @@ class Rows {
   void add(results::Row row) { rows_.push_back(std::move(row)); }
   [[nodiscard]] std::size_t size() const { return rows_.size(); }
   [[nodiscard]] std::vector<Json> records(double tolerance) const {
-    std::vector<Json> records;
-    for (const results::Row& row : rows_) {
-      records.push_back(report::record_of(row, compare(row, tolerance)));
-    }
-    return records;
+    return report::comparison_records(rows_, tolerance);
   }
   [[nodiscard]] std::string records_text(double tolerance) const {
     return text_of(records(tolerance));
@@ -150,10 +146,10 @@ class Rows {
     }
     return text_of(all);
   }
-  [[nodiscard]] std::string groups(const std::vector<std::string>& by) const {
+  [[nodiscard]] std::string groups(std::vector<std::string> by) const {
     const std::vector<Json> all = records(cli::kExactTolerance);
-    for (const std::string& column : by) {
-      report::check_column("group_by", column, report::columns_of(all));
+    for (std::string& name : by) {
+      name = report::key_of_name("group_by", name, report::columns_of(all));
     }
     return text_of(report::group_records(all, by));
   }

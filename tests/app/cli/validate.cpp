@@ -69,7 +69,7 @@ TEST_CASE("Measured rows are simulated, each distinct point once, and compared")
       "v.jsonl:1: not a line of 'thinwire validate --format jsonl': no run");
 
   // A second run finds the point in the folder, and prints the tables.
-  const Ended again = run_program(arguments);
+  const Ended again = run_program(arguments + " --wide");
   CHECK(again.exit_code == 0);
   CHECK(again.err.find("ring on") == std::string::npos);
   CHECK(again.out == text_of(folder.path("out/validation.txt")));

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "sim/app/report/tables/training.hpp"
+#include "sim/app/report/tables/comparison.hpp"
 #include "sim/app/results/compare.hpp"
 #include "sim/app/results/outcome_json.hpp"
 #include "sim/app/run/simulate.hpp"
@@ -225,14 +225,14 @@ TEST_CASE("A training on SMPI takes what it takes on the machine that it is alik
 
 TEST_CASE("Samples a second and efficiency follow from the iteration") {
   const std::vector<results::Row> rows{run(bert("topka", 8)), run(bert("topka", 32))};
-  const std::vector<Json> records = report::training_records(rows);
+  const std::vector<Json> records = report::comparison_records(rows, 1e-9);
   REQUIRE(records.size() == 2);
-  const double small = records[0].at("iteration_s").get<double>();
-  const double large = records[1].at("iteration_s").get<double>();
-  CHECK(records[0].at("efficiency") == 1);
-  CHECK(records[1].at("efficiency").get<double>() == test::approx(small / large));
-  CHECK(records[1].at("samples_per_s").get<double>() == test::approx(8 * 32 / large));
-  CHECK(records[1].at("hours_per_100k_iterations").get<double>() ==
+  const double small = records[0].at("training.time_s").get<double>();
+  const double large = records[1].at("training.time_s").get<double>();
+  CHECK(records[0].at("training.efficiency") == 1);
+  CHECK(records[1].at("training.efficiency").get<double>() == test::approx(small / large));
+  CHECK(records[1].at("training.samples_per_s").get<double>() == test::approx(8 * 32 / large));
+  CHECK(records[1].at("training.hours_per_100k_iterations").get<double>() ==
         test::approx(large * 1e5 / 3600));
   // No formula is of the whole iteration, so none judges it.
   CHECK(!compare(rows[0], 1e-9).comparable());

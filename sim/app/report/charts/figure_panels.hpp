@@ -11,6 +11,7 @@
 #include "sim/app/report/charts/chart.hpp"
 #include "sim/app/report/charts/figures.hpp"
 #include "sim/app/report/charts/link_map.hpp"
+#include "sim/app/report/tables/formats.hpp"
 
 namespace thinwire::report {
 
@@ -38,8 +39,6 @@ using PointFilter = std::function<bool(const CurvePoint&)>;
 /// All points of the panels that `shown` selects.
 [[nodiscard]] std::vector<const CurvePoint*> points_of(const Panels& panels,
                                                        const PointFilter& shown);
-/// A duration in the largest unit in which it is at least 1.
-[[nodiscard]] std::string seconds_text(double value);
 /// A square as the mark of a legend entry.
 [[nodiscard]] std::string square_mark(const std::string& look);
 

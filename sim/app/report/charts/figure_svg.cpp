@@ -139,13 +139,6 @@ std::vector<const CurvePoint*> points_of(const Panels& panels, const PointFilter
   return points;
 }
 
-std::string seconds_text(double value) {
-  for (const auto& [unit, factor] : {std::pair{"s", 1.0}, {"ms", 1e-3}, {"µs", 1e-6}}) {
-    if (value >= factor * 0.9995) return fmt::format("{:.4g} {}", value / factor, unit);
-  }
-  return value == 0 ? "0 s" : fmt::format("{:.4g} ns", value / 1e-9);
-}
-
 std::string square_mark(const std::string& look) { return rect_at(-5, -5, 10, 10, look); }
 
 }  // namespace thinwire::report

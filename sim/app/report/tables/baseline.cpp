@@ -147,14 +147,15 @@ std::vector<Column> baseline_columns(const std::vector<Json>& records) {
     steps = steps || !record.at("steps").is_null() || !record.at("baseline_steps").is_null();
   }
   std::vector<Column> columns;
-  add_texts(columns, {"scheme"});
+  add_columns(columns, {"scheme"});
   for (const std::string& key : varying_settings(settings)) {
     if (key != "scheme" && key != "ranks") columns.push_back(setting_column(key));
   }
-  add_numbers(columns, {"ranks", "baseline_time_s", "time_s"});
-  if (steps) add_numbers(columns, {"baseline_steps", "steps"});
-  add_numbers(columns, {"time_ratio", "time_mean_ratio", "words_ratio", "messages_ratio"});
-  add_texts(columns, {"change"});
+  add_columns(columns, {"ranks", "baseline_time_s", "time_s"});
+  if (steps) add_columns(columns, {"baseline_steps", "steps"});
+  add_columns(columns, {"time_ratio"});
+  add_columns(columns, {"time_mean_ratio", "words_ratio", "messages_ratio"}, Shown::if_room);
+  add_columns(columns, {"change"});
   return columns;
 }
 

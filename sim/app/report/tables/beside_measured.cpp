@@ -109,20 +109,18 @@ std::vector<Json> measured_curves(const std::vector<results::Row>& rows) {
 }
 
 std::vector<Column> beside_measured_columns() {
-  return {text_column("scheme", "scheme"),
-          number_column("P", "ranks"),
-          number_column("n", "components"),
-          number_column("k", "k"),
-          number_column("measured_s", "measured_s"),
-          number_column("min_s", "measured_min_s"),
-          number_column("p90_s", "measured_p90_s"),
-          text_column("network", "network"),
-          text_column("platform", "platform"),
-          number_column("simulated_s", "simulated_s"),
-          number_column("simulated/measured", "simulated_over_measured"),
-          interval_column("formula_s", "formula_low_s", "formula_high_s", 4),
-          interval_column("formula/measured", "formula_low_over_measured",
-                          "formula_high_over_measured", 4)};
+  std::vector<Column> columns;
+  add_columns(columns, {"scheme", "ranks"});
+  add_columns(columns, {"components", "k"}, Shown::if_room);
+  add_columns(columns, {"measured_s"});
+  add_columns(columns, {"measured_min_s", "measured_p90_s"}, Shown::if_wide);
+  add_columns(columns, {"network"});
+  add_columns(columns, {"platform"}, Shown::if_room);
+  add_columns(columns, {"simulated_s", "simulated_over_measured"});
+  columns.push_back(interval("formula", "formula_low_s", "formula_high_s", Shown::if_wide));
+  columns.push_back(interval("formula_over_measured", "formula_low_over_measured",
+                             "formula_high_over_measured", Shown::if_wide));
+  return columns;
 }
 
 }  // namespace thinwire::report

@@ -83,47 +83,47 @@ std::vector<Json> claim_records(const std::vector<studies::Finding>& findings) {
   return records;
 }
 
-std::string claims_text(const std::vector<studies::Finding>& findings) {
+std::string claims_text(const std::vector<studies::Finding>& findings, const View& view) {
   const Column paper{"paper", [](const Json& r) {
                        const std::string text = number_text(r.at("paper"), 4);
                        if (r.at("kind") == "at least") return "≥ " + text;
                        return r.at("kind") == "at most" ? "≤ " + text : text;
                      }};
   const Column null_says{
-      "null says",
+      "null_holds",
       [](const Json& r) {
         if (r.at("null_holds").is_null()) return std::string("-");
         return std::string(r.at("null_holds").get<bool>() ? "would hold" : "would miss");
       },
-      true};
-  std::vector<Column> columns{text_column("claim", "claim"),
-                              text_column("what", "what"),
-                              text_column("kind", "kind"),
+      Shown::if_wide};
+  std::vector<Column> columns{column("claim"),
+                              column("what"),
+                              column("kind", {}, Shown::if_wide),
                               paper,
-                              number_column("simulated", "simulated", 4),
-                              text_column("unit", "unit"),
-                              number_column("ratio", "ratio", 4),
-                              text_column("basis", "basis"),
-                              text_column("verdict", "verdict"),
-                              number_column("null", "null", 4),
+                              column("simulated"),
+                              column("unit"),
+                              column("ratio"),
+                              column("basis", {}, Shown::if_room),
+                              column("verdict"),
+                              column("null", {}, Shown::if_wide),
                               null_says,
-                              text_column("null model", "null_model")};
+                              column("null_model", {}, Shown::if_wide)};
   const std::vector<Json> records = claim_records(findings);
   const bool ranges =
       std::ranges::any_of(records, [](const Json& r) { return !r.at("range_low").is_null(); });
   if (ranges) {
-    columns.push_back(interval_column("range", "range_low", "range_high", 4));
-    columns.push_back(text_column("misses at", "misses_at"));
+    columns.push_back(interval("range", "range_low", "range_high"));
+    columns.push_back(column("misses_at"));
   }
-  columns.push_back(text_column("note", "note"));
-  std::string text = to_table(records, columns);
+  columns.push_back(column("note", {}, Shown::if_wide));
+  std::string text = to_table(records, columns, view);
   text += '\n';
   for (const NamedCounts& counts : all_counts(findings)) text += share(counts.what, counts.counts);
   return text;
 }
 
 std::string calibrations_text(const std::vector<studies::Calibration>& calibrations,
-                              Format format) {
+                              const View& view) {
   std::vector<Json> records;
   for (const studies::Calibration& calibration : calibrations) {
     records.push_back({{"schema", "calibrations/1"},
@@ -133,10 +133,9 @@ std::string calibrations_text(const std::vector<studies::Calibration>& calibrati
                        {"set_by", calibration.set_by},
                        {"check", calibration.check.empty() ? Json() : Json(calibration.check)}});
   }
-  return render(format, records,
-                {text_column("parameter", "name"), number_column("value", "value"),
-                 text_column("unit", "unit"), text_column("physical check", "check"),
-                 text_column("set by", "set_by")});
+  return render(
+      view, records,
+      {column("name"), column("value"), column("unit"), column("check"), column("set_by")});
 }
 
 std::vector<Json> claim_counts(const std::vector<studies::Finding>& findings) {

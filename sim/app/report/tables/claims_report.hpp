@@ -17,8 +17,9 @@ namespace thinwire::report {
 [[nodiscard]] std::vector<Json> claim_counts(const std::vector<studies::Finding>& findings);
 /// The calibrated parameters: `name`, `value`, `unit`, `set_by`, `check`.
 [[nodiscard]] std::string calibrations_text(const std::vector<studies::Calibration>& calibrations,
-                                            Format format);
+                                            const View& view);
 /// The table, followed by the number of findings that hold.
-[[nodiscard]] std::string claims_text(const std::vector<studies::Finding>& findings);
+[[nodiscard]] std::string claims_text(const std::vector<studies::Finding>& findings,
+                                      const View& view = {.wide = true});
 
 }  // namespace thinwire::report

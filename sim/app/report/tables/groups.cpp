@@ -76,13 +76,6 @@ std::vector<std::string> columns_of(const std::vector<Json>& records) {
   return columns;
 }
 
-void check_column(const std::string& flag, const std::string& column,
-                  const std::vector<std::string>& known) {
-  if (std::ranges::find(known, column) != known.end()) return;
-  throw InputError("{}: no column is called '{}'{}", flag, excerpt(column),
-                   did_you_mean(column, known));
-}
-
 std::string plain_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
@@ -143,17 +136,11 @@ std::vector<Column> group_columns(const std::vector<Json>& groups,
   for (const std::string& key : columns_of(groups)) {
     if (key == "schema") continue;
     const bool given = std::ranges::find(by, key) != by.end();
-    const bool text =
-        std::ranges::any_of(groups, [&](const Json& g) { return g.at(key).is_string(); });
-    if (!given && !text) {
-      columns.push_back(number_column(key, key));
-      continue;
-    }
-    columns.push_back({key,
-                       [key](const Json& g) {
-                         return g.at(key).is_null() ? std::string("-") : plain_text(g.at(key));
-                       },
-                       text});
+    const bool spread = key.ends_with("_min") || key.ends_with("_max");
+    columns.push_back(column(key, {},
+                             given    ? Shown::always
+                             : spread ? Shown::if_wide
+                                      : Shown::if_room));
   }
   return columns;
 }

@@ -11,9 +11,6 @@ namespace thinwire::report {
 
 /// The columns of all records, in the order of their first occurrence.
 [[nodiscard]] std::vector<std::string> columns_of(const std::vector<Json>& records);
-/// Throws InputError that starts with `flag`, with the nearest name, if there is no such column.
-void check_column(const std::string& flag, const std::string& column,
-                  const std::vector<std::string>& known);
 /// Formats a value as a user would write it.
 [[nodiscard]] std::string plain_text(const Json& value);
 /// Orders numbers by value and texts alphabetically, with null last. False for equal values.

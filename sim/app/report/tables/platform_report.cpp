@@ -18,12 +18,23 @@ namespace thinwire::report {
 namespace {
 
 /// Renders a single record; a table has one field per line.
-std::string render_record(Format format, const Json& record) {
-  if (format != Format::table) return render(format, {record}, {});
+std::string render_record(const View& view, const Json& record) {
+  if (!for_people(view.format)) return render(view, {record}, {});
   std::vector<Json> lines;
-  for (const auto& [key, value] : record.items()) lines.push_back({{"key", key}, {"value", value}});
-  const std::string table = to_table(lines, {text_column("", "key"), text_column("", "value")});
-  return table.substr(table.find('\n') + 1);  // without headings
+  std::vector<std::string> keys = columns_of({record});
+  if (!view.columns.empty()) {
+    std::vector<std::string> named;
+    for (const std::string& name : view.columns) {
+      named.push_back(key_of_name("--columns", name, keys));
+    }
+    keys = std::move(named);
+  }
+  for (const std::string& key : keys) {
+    lines.push_back({{"key", name_of_key(key)}, {"value", text_of_value(key, record.at(key))}});
+  }
+  const View plain{.format = view.format, .wide = view.wide, .width = view.width};
+  const std::string table = to_table(lines, {column("key"), column("value")}, plain);
+  return view.format == Format::table ? table.substr(table.find('\n') + 1) : table;
 }
 
 std::size_t nodes_of(std::span<const topologies::PlatformHost> hosts) {
@@ -40,7 +51,7 @@ void add_reducing(Json& record, const std::string& level, const ReducingSwitch& 
 
 }  // namespace
 
-std::string platform_text(Format format, const topologies::Platform& platform,
+std::string platform_text(const View& view, const topologies::Platform& platform,
                           const topologies::PlatformGraph& graph) {
   const topologies::Distances distances = topologies::distances_of(graph);
   const topologies::Bisection bisection = topologies::bisection_of(graph, platform.hosts());
@@ -74,10 +85,10 @@ std::string platform_text(Format format, const topologies::Platform& platform,
   const ReducingSwitches& switches = platform.switches();
   if (switches.node) add_reducing(record, "node", *switches.node);
   if (switches.network) add_reducing(record, "network", *switches.network);
-  return render_record(format, record);
+  return render_record(view, record);
 }
 
-std::string route_text(Format format, const topologies::Platform& platform,
+std::string route_text(const View& view, const topologies::Platform& platform,
                        const topologies::Route& route) {
   std::vector<Json> records;
   double latency = 0;
@@ -97,16 +108,15 @@ std::string route_text(Format format, const topologies::Platform& platform,
                        {"latency_s_sum", route.latency.value()}});
   }
   return render(
-      format, records,
-      {text_column("link", "link"), number_column("bandwidth_Bps", "bandwidth_Bps"),
-       number_column("latency_s", "latency_s"), number_column("latency_s_sum", "latency_s_sum")});
+      view, records,
+      {column("link"), column("bandwidth_Bps"), column("latency_s"), column("latency_s_sum")});
 }
 
-std::string loads_text(Format format, const topologies::Platform& platform,
+std::string loads_text(const View& view, const topologies::Platform& platform,
                        const topologies::Loads& loads, std::size_t top) {
   std::vector<Json> records;
   for (const topologies::LinkLoad& load : loads.links) {
-    if (format == Format::table && records.size() == top) break;
+    if (for_people(view.format) && records.size() == top) break;
     const topologies::PlatformLink& link = platform.links()[load.link];
     records.push_back({{"link", link.name},
                        {"messages", load.messages},
@@ -114,12 +124,10 @@ std::string loads_text(Format format, const topologies::Platform& platform,
                        {"bandwidth_Bps", link.bandwidth},
                        {"time_s", load.time.value()}});
   }
-  std::string text =
-      render(format, records,
-             {text_column("link", "link"), number_column("messages", "messages"),
-              number_column("bytes", "bytes"), number_column("bandwidth_Bps", "bandwidth_Bps"),
-              number_column("time_s", "time_s")});
-  if (format == Format::table) {
+  std::string text = render(view, records,
+                            {column("link"), column("messages"), column("bytes"),
+                             column("bandwidth_Bps"), column("time_s")});
+  if (view.format == Format::table) {
     text += fmt::format("\n{} messages of {:g} bytes in all; {} of {} links carry some\n",
                         loads.messages, loads.bytes, loads.links.size(), platform.links().size());
   }

@@ -11,13 +11,13 @@
 namespace thinwire::report {
 
 /// The hosts, links, distances and bisection bandwidth.
-[[nodiscard]] std::string platform_text(Format format, const topologies::Platform& platform,
+[[nodiscard]] std::string platform_text(const View& view, const topologies::Platform& platform,
                                         const topologies::PlatformGraph& graph);
 /// The links of a route, with the sum of the latencies up to each.
-[[nodiscard]] std::string route_text(Format format, const topologies::Platform& platform,
+[[nodiscard]] std::string route_text(const View& view, const topologies::Platform& platform,
                                      const topologies::Route& route);
 /// The load of each link; a table shows only the `top` busiest.
-[[nodiscard]] std::string loads_text(Format format, const topologies::Platform& platform,
+[[nodiscard]] std::string loads_text(const View& view, const topologies::Platform& platform,
                                      const topologies::Loads& loads, std::size_t top);
 
 }  // namespace thinwire::report

@@ -72,9 +72,8 @@ std::string profile_text(const std::vector<Json>& records) {
                   profile.at("name").get<std::string>(), profile.at("source").get<std::string>(),
                   number_text(profile.at("components"), 12), number_text(profile.at("density")),
                   number_text(profile.at("layers")), number_text(profile.at("regions")));
-  return text + to_table(of_kind(records, "entry"),
-                         {text_column("entry", "entry"), text_column("value", "value"),
-                          text_column("is", "provenance"), text_column("from", "from")});
+  return text + to_table(of_kind(records, "entry"), {column("entry"), column("value"),
+                                                     column("provenance", "is"), column("from")});
 }
 
 std::vector<Json> fit_records(const traces::ProfileFit& fit) {
@@ -105,14 +104,13 @@ std::string fit_text(const std::vector<Json>& records) {
   std::string text = profile_text(records);
   text +=
       "\n" + to_table(of_kind(records, "union"),
-                      {number_column("P", "ranks"), percent_column("union, trace", "trace"),
+                      {column("ranks", "P"), percent_column("union, trace", "trace"),
                        percent_column("copula", "copula"), percent_column("off", "copula_error"),
                        percent_column("Beta", "beta"), percent_column("off", "beta_error")});
   const std::vector<Json> increments = of_kind(records, "increment");
   if (!increments.empty()) {
-    text += "\n" + to_table(increments, {number_column("lag", "lag"),
-                                         number_column("sd ln threshold, trace", "trace"),
-                                         number_column("profile", "profile")});
+    text += "\n" + to_table(increments, {column("lag"), column("trace", "sd ln threshold, trace"),
+                                         column("profile")});
   }
   for (const Json& error : of_kind(records, "error")) {
     if (error.at("what") == "imbalance") {
@@ -161,12 +159,12 @@ std::string fill_in_text(const std::vector<Json>& records) {
     return fmt::format("{:.3g} .. {:.3g} %", 100 * r.at("low").get<double>(),
                        100 * r.at("high").get<double>());
   };
-  return to_table(records, {number_column("P", "ranks"),
+  return to_table(records, {column("ranks", "P"),
                             percent_column("copula", "copula"),
                             percent_column("Beta", "beta"),
                             {"fill-in", range},
                             percent_column("independent", "independent"),
-                            {"", plot, true}});
+                            {"", plot}});
 }
 
 }  // namespace thinwire::report

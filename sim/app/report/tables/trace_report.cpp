@@ -20,11 +20,9 @@ constexpr std::size_t kSparkWidth = 60;
 Column bar_column(const std::vector<Json>& records, const char* key) {
   double largest = 0;
   for (const Json& record : records) largest = std::max(largest, record.at(key).get<double>());
-  return {"",
-          [key, largest](const Json& r) {
+  return {"", [key, largest](const Json& r) {
             return bar(largest == 0 ? 0 : r.at(key).get<double>() / largest, kBarWidth);
-          },
-          true};
+          }};
 }
 
 std::string header_text(const Json& trace) {
@@ -149,19 +147,16 @@ std::string trace_text(const std::vector<Json>& records,
   const std::vector<Json> unions = of_kind(records, "union");
   const std::vector<Json> layers = of_kind(records, "layer");
   std::string text = header_text(records.front());
-  text += "\n" + to_table(unions, {number_column("P", "ranks"),
-                                   number_column("union density", "union_density"),
-                                   number_column("independent", "independent_density"),
+  text += "\n" + to_table(unions, {column("ranks", "P"), column("union_density", "union density"),
+                                   column("independent_density", "independent"),
                                    bar_column(unions, "union_density")});
   text += "\n" + threshold_text(statistics);
-  text +=
-      "\n" + to_table(of_kind(records, "drift"),
-                      {number_column("lag", "lag"), number_column("sd ln threshold", "deviation"),
-                       number_column("mean", "mean"), number_column("pairs", "pairs")});
-  text +=
-      "\n" + to_table(layers, {text_column("layer", "name"), number_column("components", "size"),
-                               number_column("density", "layer_density"),
-                               bar_column(layers, "layer_density")});
+  text += "\n" + to_table(of_kind(records, "drift"),
+                          {column("lag"), column("deviation", "sd ln threshold"), column("mean"),
+                           column("pairs")});
+  text += "\n" + to_table(layers, {column("name", "layer"), column("size", "components"),
+                                   column("layer_density", "density"),
+                                   bar_column(layers, "layer_density")});
   return text;
 }
 

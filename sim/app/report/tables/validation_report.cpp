@@ -137,47 +137,39 @@ std::vector<Json> validation_records(const studies::Validation& validation) {
   return records;
 }
 
-std::string validation_text(const std::vector<Json>& records) {
+std::string validation_text(const std::vector<Json>& records, const View& view) {
   std::string text;
   const auto add = [&](const char* heading, const char* kind, const std::vector<Column>& columns) {
     const std::vector<Json> own = of_kind(records, kind);
     if (own.empty()) return;
-    text += fmt::format("{}{}\n{}", text.empty() ? "" : "\n", heading, to_table(own, columns));
+    text +=
+        fmt::format("{}{}\n{}", text.empty() ? "" : "\n", heading, to_table(own, columns, view));
   };
-  std::vector<Column> of_rows{
-      text_column("machine", "machine"),       text_column("run", "run"),
-      text_column("collective", "collective"), text_column("algorithm", "algorithm"),
-      text_column("scheme", "scheme"),         number_column("ranks", "ranks"),
-      number_column("elements", "elements")};
+  std::vector<Column> of_rows{column("machine"),   column("run"),    column("collective"),
+                              column("algorithm"), column("scheme"), column("ranks"),
+                              column("elements")};
   for (const char* key : {"segment", "k"}) {  // few measurements have them
     const bool any = std::ranges::any_of(
         records, [&](const Json& r) { return r.contains(key) && !r.at(key).is_null(); });
-    if (any) of_rows.push_back(number_column(key, key));
+    if (any) of_rows.push_back(column(key));
   }
-  std::ranges::copy(std::vector<Column>{number_column("measured_s", "measured_s", 4),
-                                        number_column("simulated_s", "simulated_s", 4),
-                                        share_column("error", "error", true),
-                                        number_column("formula_s", "formula_s", 4),
-                                        share_column("error", "formula_error", true),
-                                        text_column("basis", "basis")},
-                    std::back_inserter(of_rows));
+  std::ranges::copy(
+      std::vector<Column>{column("measured_s"), column("simulated_s"),
+                          share_column("error", "error", true), column("formula_s"),
+                          share_column("error", "formula_error", true), column("basis")},
+      std::back_inserter(of_rows));
   add("Rows", "row", of_rows);
   add("Skipped", "skipped",
-      {text_column("machine", "machine"), text_column("collective", "collective"),
-       text_column("library", "library"), text_column("algorithm", "algorithm"),
-       number_column("rows", "rows"), text_column("reason", "reason")});
+      {column("machine"), column("collective"), column("library"), column("algorithm"),
+       column("rows"), column("reason")});
   add("Plain formulas", "formula",
-      {text_column("machine", "machine"), text_column("gpu", "gpu"),
-       number_column("fitted to rows", "rows"), number_column("alpha_s", "alpha_s", 4),
-       number_column("beta_s_per_word", "beta_s_per_word", 4),
-       number_column("gamma_s_per_word", "gamma_s_per_word", 4)});
+      {column("machine"), column("gpu"), column("rows"), column("alpha_s"),
+       column("beta_s_per_word"), column("gamma_s_per_word")});
   add("Errors as ratios, and choices among algorithms", "summary",
-      {text_column("machine", "machine"), text_column("gpu", "gpu"), text_column("basis", "basis"),
-       text_column("collective", "collective"), text_column("predictor", "predictor"),
-       number_column("rows", "rows"), share_column("median", "median_error"),
-       share_column("p90", "p90_error"), share_column("bias", "bias", true),
-       number_column("pairs", "pairs"), share_column("right", "pairs_right"),
-       number_column("choices", "choices"), share_column("regret", "mean_regret"),
+      {column("machine"), column("gpu"), column("basis"), column("collective"), column("predictor"),
+       column("rows"), share_column("median", "median_error"), share_column("p90", "p90_error"),
+       share_column("bias", "bias", true), column("pairs"), share_column("right", "pairs_right"),
+       column("choices"), share_column("regret", "mean_regret"),
        share_column("worst", "worst_regret")});
   return text;
 }

@@ -13,6 +13,7 @@ namespace thinwire::report {
 /// and reason, of kind `formula` per machine, and of kind `summary` per summary.
 [[nodiscard]] std::vector<Json> validation_records(const studies::Validation& validation);
 /// The same as tables to read, each under a heading.
-[[nodiscard]] std::string validation_text(const std::vector<Json>& records);
+[[nodiscard]] std::string validation_text(const std::vector<Json>& records,
+                                          const View& view = {.wide = true});
 
 }  // namespace thinwire::report

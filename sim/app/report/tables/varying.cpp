@@ -45,11 +45,11 @@ std::vector<std::string> varying_settings(const std::vector<Json>& settings) {
 }
 
 Column setting_column(const std::string& path) {
-  return {path.substr(path.rfind('.') + 1), [path](const Json& record) {
+  return {name_of_key(path), [path](const Json& record) {
             const Json& settings = record.at("settings");
             if (!settings.contains(path)) return std::string("-");
             const Json& value = settings.at(path);
-            return value.is_number() ? number_text(value) : plain_text(value);
+            return value.is_boolean() ? plain_text(value) : text_of_value(path, value);
           }};
 }
 
