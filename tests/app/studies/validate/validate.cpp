@@ -390,9 +390,12 @@ TEST_CASE("The records of a validation say each row, each reason and each figure
 }
 
 TEST_CASE("The shipped descriptions are of machines that were measured") {
-  const auto measured = thinwire::studies::read_measured(
-      {.path = std::string(THINWIRE_SOURCE_DIR) + "/results/measured/data/collectives.csv"});
+  const std::string data = std::string(THINWIRE_SOURCE_DIR) + "/results/measured/data/";
+  auto measured = thinwire::studies::read_measured({.path = data + "collectives.csv"});
   CHECK(measured.size() == 760);
+  const auto on_gpus = thinwire::studies::read_measured({.path = data + "gpu.csv"});
+  CHECK(on_gpus.size() == 81);
+  measured.insert(measured.end(), on_gpus.begin(), on_gpus.end());
   for (const std::string& name : thinwire::studies::kMachines.names()) {
     CAPTURE(name);
     const MachineDescription machine = read_machine(thinwire::studies::kMachines.file(name));
