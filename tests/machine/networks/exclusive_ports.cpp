@@ -14,6 +14,7 @@
 #include "sim/core/kernel/exchange.hpp"
 #include "sim/core/kernel/network.hpp"
 #include "sim/machine/networks/alphabeta/alphabeta.hpp"
+#include "tests/support/approx.hpp"
 
 namespace thinwire::networks {
 
@@ -339,6 +340,52 @@ TEST_CASE("Phases are in the order of simulated time, however far strands run ah
   CHECK(report.phases == std::vector<std::string>{"other", "early", "late"});
   CHECK(report.ranks[0].by_phase[2].time == Seconds(10));
   CHECK(report.ranks[3].by_phase[1].time == Seconds(1));
+}
+
+TEST_CASE(
+    "Ranks that wait for others at an exchange have begun it when these have messages under way") {
+  // Ranks 0 and 1 come at once, and have much for one another; the others come while rank 2 sends to
+  // rank 3.
+  class Part final : public ExchangePart {
+   public:
+    explicit Part(Rank rank) : rank_(rank) {}
+    [[nodiscard]] Message outgoing(Rank to) override {
+      return {{}, Words(rank_.value() < 2 && to.value() < 2 ? 1000 : 10)};
+    }
+    [[nodiscard]] Seconds incoming(Rank /*from*/, Message /*message*/) override {
+      return Seconds(0);
+    }
+
+   private:
+    Rank rank_;
+  };
+  std::vector<double> ends;
+  for (const bool events_alone : {false, true}) {
+    AlphaBetaNetwork network(alpha_beta(Seconds(0), Seconds(1)));
+    if (events_alone) network.use_events_alone();
+    const auto program = [](Communicator& comm) -> Task<void> {
+      std::vector<Request> requests;
+      for (int tag = 0; tag < 2 && comm.rank() == Rank(2); ++tag) {
+        requests.push_back(comm.isend(Rank(3), Tag(tag), {{}, Words(1200 + tag)}));
+      }
+      for (int tag = 0; tag < 2 && comm.rank() == Rank(3); ++tag) {
+        requests.push_back(comm.irecv(Rank(2), Tag(tag)));
+      }
+      if (!requests.empty()) {
+        co_await comm.wait(requests.front());
+        requests.erase(requests.begin());
+      }
+      Part part(comm.rank());
+      co_await comm.exchange(part, Tag(9), 3);
+      co_await comm.wait_all(requests);
+    };
+    for (const RankReport& rank : network.run(4, program).ranks) {
+      ends.push_back(rank.finished.value());
+    }
+  }
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    CHECK(ends[rank] == test::approx(ends[rank + 4]).epsilon(1e-12));
+  }
 }
 
 TEST_CASE("Ends that follow from posts are those that events have, on random schedules") {
