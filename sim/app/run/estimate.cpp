@@ -18,7 +18,7 @@ struct Prices {
   double message;
 };
 
-constexpr Prices kEventLoop{.point = 0.25, .rank = 0, .message = 1.6e-6};
+constexpr Prices kEventLoop{.point = 0.25, .rank = 0, .message = 8e-7};
 constexpr Prices kLinks{.point = 0.84, .rank = 1e-3, .message = 2.4e-6};
 constexpr Prices kSmpi{.point = 0.62, .rank = 6.6e-4, .message = 2e-5};
 constexpr double kEntry = 6.2e-8;      // of a selection
