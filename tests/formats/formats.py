@@ -829,7 +829,7 @@ def read_by_scripts(folder):
     (folder / "dgx.txt").write_text(text)
     (folder / "dgx.json").write_text(json.dumps({"name": "dgx", "gpu": True, "settings": {
         "network": "links", "platform": "dgx_h100"}}))
-    ended = subprocess.run([PROGRAM, "validate", "--measured", f"{folder}/dgx.txt,machine=dgx,algorithm=ring",
+    ended = subprocess.run([PROGRAM, "validate", "--measured", f"{folder}/dgx.txt,machine=dgx,algorithm=ring_simple",
                             "--machine", f"{folder}/dgx.json", "--format", "jsonl"],
                            capture_output=True, text=True, cwd=folder)
     found = [json.loads(line) for line in ended.stdout.splitlines()]

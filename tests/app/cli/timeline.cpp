@@ -237,6 +237,21 @@ TEST_CASE("on the alpha-beta machine a message takes alpha + beta L, and sends d
   CHECK(flows == 2 * 8 * 14);
 }
 
+/// Whether two results are the same, numbers within 1e-12: where nothing is recorded, the steps of an
+/// exchange are taken apart, and sums of times are rounded in another order.
+static bool same_result(const Plain& a, const Plain& b) {
+  if (a.is_number() && b.is_number()) {
+    return a.get<double>() == thinwire::test::approx(b.get<double>()).epsilon(1e-12);
+  }
+  if (a.type() != b.type() || a.size() != b.size()) return false;
+  if (!a.is_structured()) return a == b;
+  for (auto item = a.begin(), other = b.begin(); item != a.end(); ++item, ++other) {
+    if (a.is_object() && item.key() != other.key()) return false;
+    if (!same_result(*item, *other)) return false;
+  }
+  return true;
+}
+
 TEST_CASE("a timeline changes nothing in what is simulated" * doctest::test_suite("large")) {
   const TemporaryFolder folder;
   for (const std::string flags :
@@ -248,7 +263,7 @@ TEST_CASE("a timeline changes nothing in what is simulated" * doctest::test_suit
     const Plain without = Plain::parse(run_program(command).out);
     const Plain with =
         Plain::parse(run_program(command + " --timeline " + folder.path("t.json")).out);
-    CHECK(without.at("result") == with.at("result"));
+    CHECK(same_result(without.at("result"), with.at("result")));
     CHECK(without.at("key") == with.at("key"));
   }
 }

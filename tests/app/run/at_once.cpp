@@ -133,7 +133,7 @@ TEST_CASE("the row is that of one process whatever else a point asks for") {
                      {"platform", "fat_tree"},
                      {"components", 30'000'000},
                      {"options", {{"node", 1}}},
-                     {"approximate", 48}})
+                     {"approximate", 72}})
             .value()
             .extrapolated_chunks);
 }

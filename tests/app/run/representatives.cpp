@@ -102,8 +102,9 @@ TEST_CASE("representatives: as many as there are ranks change nothing") {
     CAPTURE(scheme);
     const results::Outcome all = outcome_of(given(scheme, 12, 0));
     const results::Outcome few = outcome_of(given(scheme, 12, 12));
-    CHECK(few.time() == all.time());
-    CHECK(few.mean_time() == all.mean_time());
+    // All ranks take the steps of an exchange apart, and round in another order.
+    CHECK(few.time().value() == test::approx(all.time().value()).epsilon(1e-12));
+    CHECK(few.mean_time().value() == test::approx(all.mean_time().value()).epsilon(1e-12));
   }
 }
 

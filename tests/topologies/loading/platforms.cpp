@@ -172,7 +172,7 @@ TEST_CASE("shipped platforms have the hosts and the message gaps that their note
   CHECK(gap_and_hosts("gb200_nvl72") == "3e-07 576");
   CHECK(gap_and_hosts("leonardo") == "5e-09 3600");
   CHECK(gap_and_hosts("leonardo_two_ports") == "5e-09 3600");
-  CHECK(gap_and_hosts("lumi") == "3e-07 2048");
+  CHECK(gap_and_hosts("lumi") == "3e-07 3072");
   CHECK(gap_and_hosts("mare_nostrum5") == "3e-07 4480");
   CHECK(gap_and_hosts("mare_nostrum5_one_rail") == "5e-09 1120");
   CHECK(gap_and_hosts("gige_star") == "5e-06 64");
@@ -268,10 +268,11 @@ TEST_CASE("leonardo_two_ports: the ports of a node are as fast as each cable of 
 }
 
 TEST_CASE("lumi: on one switch, in one group over one cable, between groups") {
-  check_routes("lumi", {{"nid-0", "nid-15", 1e-6, 25e9, "dragonfly-dragonfly"},
-                        {"nid-0", "nid-255", 1.35e-6, 25e9, "dragonfly-green-dragonfly"},
-                        // 16 cables and 16 switches: each switch has one to each other group.
-                        {"nid-0", "nid-256", 1.45e-6, 25e9, "dragonfly-blue-dragonfly"}});
+  check_routes("lumi",
+               {{"nid-0", "nid-7", 1e-6, 25e9, "dragonfly-dragonfly"},
+                {"nid-0", "nid-127", 1.35e-6, 25e9, "dragonfly-green-dragonfly"},
+                // 20 cables and 16 switches: each switch has one or two to each other group.
+                {"nid-0", "nid-128", 1.45e-6, 25e9, "dragonfly-blue-dragonfly"}});
 }
 
 TEST_CASE("mare_nostrum5: in a node over NVLink, on a rail of an island, else over the core") {
