@@ -357,6 +357,13 @@ std::string in_words(const Command& command, const std::string& name,
   return text;
 }
 
+/// "; did you mean --ranks?" for an option that a command does not have; of what is near none, the
+/// help tells.
+std::string hint_of(const std::string& option, const std::vector<std::string>& options) {
+  const std::string hint = did_you_mean(option, options);
+  return hint.starts_with("; did") ? hint : "";
+}
+
 /// What is wrong with the words, in terms of names that are near to them.
 std::string complaint_of(const Named& named, const std::vector<std::string>& words,
                          const CLI::ParseError* error) {
@@ -388,7 +395,7 @@ std::string complaint_of(const Named& named, const std::vector<std::string>& wor
                          excerpt(words[i]));
     }
     return fmt::format("'{}' is no option of '{}'{}", excerpt(option), named.name,
-                       is_long ? did_you_mean(option, options) : "");
+                       is_long ? hint_of(option, options) : "");
   }
   return error == nullptr ? "help of what?" : in_words(named.command, named.name, *error);
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "sim/app/cli/shared.hpp"
@@ -14,6 +15,7 @@
 #include "sim/app/plan/config.hpp"
 #include "sim/app/plan/plan.hpp"
 #include "sim/app/plan/settings.hpp"
+#include "sim/app/report/tables/formats.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/base/quantity.hpp"
@@ -39,6 +41,24 @@ void leave_platform(const Json& given, plan::Request& request) {
   values.erase("platform");
   values.erase("placement");
   request.complete(std::move(values));
+}
+
+/// Notes values of flags that cannot be meant.
+void say_of_machine(const Json& given) {
+  constexpr double kLongest = 1e-3;
+  constexpr double kSlowest = 1e-6;
+  for (const auto& [key, most, usual] :
+       {std::tuple{"machine.alpha_s", kLongest, "microseconds, as in 2us"},
+        {"machine.latency_s", kLongest, "microseconds, as in 2us"},
+        {"machine.beta_s_per_word", kSlowest, "nanoseconds, as in 0.4ns or 80Gbps"}}) {
+    if (!given.contains(key)) continue;
+    const Json& all = given.at(key);
+    for (const Json& one : all.is_array() ? all : Json::array({all})) {
+      if (!one.is_number() || one.get<double>() <= most) continue;
+      say("note: {} is {}, far beyond any network; usual are {}", key,
+          report::seconds_text(one.get<double>()), usual);
+    }
+  }
 }
 
 }  // namespace
@@ -138,6 +158,7 @@ Asked asked_of(const std::string& config, const Json& given,
   say_repeated(requests.size() - asked.points.size(), asked.points);
   say_if_eager(asked.points);
   say_of_platforms(asked.points);
+  say_of_machine(given);
   return asked;
 }
 

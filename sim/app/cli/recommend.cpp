@@ -75,9 +75,17 @@ std::string crossover_text(const Json& record, const std::string& winner) {
   if (record.at("at").is_null()) {
     return fmt::format("{}{} stays, to {}{}\n", begin, winner, value(record.at("looked_to")), why);
   }
-  return fmt::format("{}at {} {}, {:.3g} times as fast as {}\n", begin, value(record.at("at")),
-                     record.at("scheme").get<std::string>(), record.at("gain").get<double>(),
-                     winner);
+  const auto other = record.at("scheme").get<std::string>();
+  const auto gain = record.at("gain").get<double>();
+  const std::string at = fmt::format("{}at {} {}", begin, value(record.at("at")), other);
+  if (gain <= 1) {  // what is less than 5% faster than the dense sum is not advised
+    return fmt::format("{}: there {} is only {:.2g}% faster, so the advice is the dense sum\n", at,
+                       winner, 100 * (1 / gain - 1));
+  }
+  constexpr double kMuch = 1.1;
+  if (gain < kMuch)
+    return fmt::format("{}, {:.2g}% faster than {}\n", at, 100 * (gain - 1), winner);
+  return fmt::format("{}, {:.3g} times as fast as {}\n", at, gain, winner);
 }
 
 double time_of(const studies::Candidate& candidate) {

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <functional>
@@ -262,6 +263,9 @@ void write_out(const std::string& path, const std::string& text) {
 int run(const ReportFlags& flags) {
   check_output(flags.output, flags.results);
   const std::string format = format_of(flags);
+  if (flags.output.empty() && isatty(STDOUT_FILENO) == 1) {
+    throw InputError("report: a figure is no text for a terminal; give -o FILE");
+  }
   report::FigureStyle style = style_of(flags);
   const bool page = format == "html";
   Read read = read_all(flags.results);

@@ -61,7 +61,9 @@ void prepare_for_packets(const std::vector<plan::Point>& points, const std::stri
 
 std::string name_of(const plan::Point& point) {
   const plan::Input& input = point.input;
-  const std::string& source = input.trace.empty() ? input.profile : input.trace;
+  const std::string& model = point.workload.model;
+  const std::string& given = input.trace.empty() ? input.profile : input.trace;
+  const std::string& source = model.empty() ? given : model;
   return fmt::format(
       "{} on {} ranks{}{}{}", point.scheme->name, point.ranks, source.empty() ? "" : ", " + source,
       point.network == "alphabeta" ? "" : ", " + point.network->name,

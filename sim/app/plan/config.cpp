@@ -11,9 +11,11 @@
 #include <set>
 #include <string_view>
 
+#include "algorithms/registry.hpp"
 #include "sim/app/plan/complaints.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
+#include "sim/core/base/nearest.hpp"
 #include "sim/core/base/numbers.hpp"
 #include "sim/core/base/printable.hpp"
 #include "sim/core/base/quantity.hpp"
@@ -93,8 +95,34 @@ void check_value(const JsonNode& node, const Setting& setting) {
   }
 }
 
+/// The paths of settings, or of an option of a scheme, that have this name in a group.
+std::vector<std::string> paths_named(const std::string& name) {
+  std::vector<std::string> paths;
+  for (const Setting& setting : point_settings()) {
+    if (!setting.group().empty() && setting.name() == name) paths.push_back(setting.path);
+  }
+  for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
+    if (std::ranges::find(scheme.options, name, &algorithms::OptionInfo::name) ==
+        scheme.options.end()) {
+      continue;
+    }
+    paths.push_back("options." + name);
+    break;
+  }
+  return paths;
+}
+
 void be_object(const JsonNode& node, std::vector<std::string> keys, bool names_schema) {
   if (!node.json().is_object()) node.wrong("object");
+  for (const auto& item : node.json().items()) {
+    if (!names_schema || std::ranges::find(keys, item.key()) != keys.end()) continue;
+    if (did_you_mean(item.key(), keys).starts_with("; did")) continue;  // a slip of the pen
+    const std::vector<std::string> paths = paths_named(item.key());
+    if (paths.empty()) continue;
+    refuse(node.path(), node.pointer() + "/" + item.key(),
+           fmt::format("unknown key '{}'; did you mean '{}'?", item.key(),
+                       fmt::join(paths, "' or '")));
+  }
   if (names_schema && node.has("$schema")) keys.emplace_back("$schema");
   node.be_object(std::vector<std::string_view>(keys.begin(), keys.end()));
 }

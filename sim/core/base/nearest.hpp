@@ -7,7 +7,8 @@
 
 namespace thinwire::inline base {
 
-/// Returns "; did you mean 'X'?" with the nearest of `known`, "; known are A, B, C" when none is
+/// Returns "; did you mean 'X'?" with the nearest of `known`, whatever the case and '_', "; did you
+/// mean one of X, Y?" where several have the given word among theirs, "; known are A, B, C" when none is
 /// near, or "; there are none".
 [[nodiscard]] std::string did_you_mean(std::string_view given, std::span<const std::string> known);
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "sim/core/base/numbers.hpp"
 
@@ -33,10 +34,34 @@ constexpr std::array kSuffixes{
 
 std::string_view without_word(std::string_view unit) { return unit == "s/word" ? "s" : unit; }
 
+/// The seconds that a word of 4 bytes takes at a bandwidth: "25Gbps", "3GB/s".
+std::optional<double> seconds_per_word(std::string_view word) {
+  constexpr double kBits = 32;
+  for (const auto& [suffix, bits] : {std::pair{"Gbps", 1e9},
+                                     {"Mbps", 1e6},
+                                     {"Tbps", 1e12},
+                                     {"GBps", 8e9},
+                                     {"MBps", 8e6},
+                                     {"TBps", 8e12},
+                                     {"Gb/s", 1e9},
+                                     {"Mb/s", 1e6},
+                                     {"GB/s", 8e9},
+                                     {"MB/s", 8e6}}) {
+    if (!word.ends_with(suffix)) continue;
+    const std::string_view text(suffix);
+    const auto number = parse_number<double>(word.substr(0, word.size() - text.size()));
+    if (number && *number > 0) return kBits / (*number * bits);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<double> parse_quantity(std::string_view word, std::string_view unit) {
   if (const auto plain = parse_number<double>(word)) return plain;
+  if (unit == "s/word") {
+    if (const auto time = seconds_per_word(word)) return time;
+  }
   for (const Suffix& suffix : kSuffixes) {
     if (suffix.unit != without_word(unit) || !word.ends_with(suffix.text)) continue;
     const std::string_view number = word.substr(0, word.size() - suffix.text.size());
@@ -64,6 +89,7 @@ std::optional<std::int64_t> parse_whole(std::string_view word, std::string_view 
 
 std::string_view quantity_example(std::string_view unit, bool whole) {
   const std::string_view plain = without_word(unit);
+  if (unit == "s/word") return "4e-10, 0.4ns or 80Gbps";
   if (plain == "s") return "2e-6 or 2us";
   if (plain == "bytes") return "4096, 64K or 64KiB";
   if (plain == "MiB") return "2048 or 2GiB";

@@ -12,6 +12,7 @@ namespace thinwire::inline base {
 ///   bytes        K, M, G, T, also with B (powers of 1000); KiB, MiB, GiB, TiB (of 1024); B
 ///   MiB          MiB, GiB, TiB
 ///   s, s/word    ns, us, µs, ms, s
+///   s/word       also bandwidths, Gbps and Gb/s of bits, GBps and GB/s of bytes; also M and T
 /// Others have no suffix. A decimal result is the nearest one to what is written: "0.4ns" is 4e-10.
 /// Empty if the word is anything else.
 [[nodiscard]] std::optional<double> parse_quantity(std::string_view word,

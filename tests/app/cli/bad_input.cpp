@@ -62,7 +62,7 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
       {"recommend --model bert --most-ranks 3G", "is not valid; expected at most 2147483647"},
       {"trace synth bert -o x.h5 --seed -1", "is not valid; expected a whole number from 0"},
       {"list profile", "'profile' is not known; did you mean 'profiles'?"},
-      {"run --format yaml", "--format: 'yaml' is not known; known are table, csv, json, jsonl"},
+      {"run --format yaml", "--format: 'yaml' is not known; known are table, markdown, csv, json, jsonl"},
       {"-n 5", "'-n' is no option of 'thinwire'"},
       {"run --scheme oktopk -P 8 --set ranks=4", "a flag gives ranks already"},
       {"run --scheme topka --set ranks=8 --set ranks=16", "--set ranks=16: ranks is given twice"},

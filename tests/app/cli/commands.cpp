@@ -390,6 +390,21 @@ TEST_CASE("columns are chosen, compared and told by the same names") {
         "note: --where scheme=topka,dense: no result has dense; did you mean 'dense_ring'?\n");
 }
 
+TEST_CASE("what cannot be meant is noted, and names are found in their groups") {
+  const std::string run = "run --scheme topka -P 2 -n 1000 ";
+  CHECK(
+      run_program(run + "--alpha 2").err ==
+      "note: machine.alpha_s is 2 s, far beyond any network; usual are microseconds, as in 2us\n");
+  CHECK(run_program(run + "--alpha 2us --beta 25Gbps").err.empty());
+  const auto row = nlohmann::json::parse(run_program(run + "--beta 25Gbps --format jsonl").out);
+  CHECK(row["point"]["machine"]["beta_s_per_word"] == thinwire::test::approx(1.28e-9));
+  check_refused(run_program(run + "--set tau=32"),
+                "unknown key 'tau'; did you mean 'options.tau'?");
+  check_refused(run_program("run --set model=bert"), "did you mean 'workload.model'?");
+  check_refused(run_program("run --scheme ring"), "did you mean one of dense_ring, ");
+  check_refused(run_program("run --model bert --device H100"), "did you mean 'h100'?");
+}
+
 TEST_CASE("help shows the flags that people use first, and --help-all all") {
   const std::string help = run_program("run --help").out;
   CHECK(help.find("--scheme") != std::string::npos);

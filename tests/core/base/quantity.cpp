@@ -5,6 +5,14 @@
 using thinwire::parse_quantity;
 using thinwire::parse_whole;
 
+TEST_CASE("A bandwidth is a time per word of 4 bytes") {
+  CHECK(parse_quantity("25Gbps", "s/word").value_or(0) == doctest::Approx(1.28e-9).epsilon(1e-12));
+  CHECK(parse_quantity("10GB/s", "s/word").value_or(0) == doctest::Approx(0.4e-9).epsilon(1e-12));
+  CHECK_FALSE(parse_quantity("25Gbps", "s"));
+  CHECK_FALSE(parse_quantity("0Gbps", "s/word"));
+  CHECK_FALSE(parse_quantity("Gbps", "s/word"));
+}
+
 TEST_CASE("a quantity is the number that is nearest to what is written") {
   // The compiler reads the decimals on the right.
   CHECK(parse_quantity("0.4ns", "s/word") == 0.4e-9);

@@ -50,7 +50,9 @@ Drawing cells_of(const std::vector<const Cell*>& cells, const std::vector<std::s
     const TextLook white{.anchor = Anchor::middle, .fill = "white"};
     const auto add = [&](double below, const std::string& text) {
       const std::string fits = shortened(text, wide - 6);
-      if (fits.size() > 4) drawing.body += text_at(left + wide / 2, top + below, fits, white);
+      constexpr std::size_t kLetters = 4;  // what is shortened to fewer says nothing
+      if (fits == text || fits.size() > kLetters)
+        drawing.body += text_at(left + wide / 2, top + below, fits, white);
     };
     add(17, labels.at(best.label));
     if (cell->candidates.size() > 1 && best.time_s > 0) {

@@ -144,14 +144,6 @@ std::vector<std::string> unique(std::vector<std::string> texts) {
   return texts;
 }
 
-/// "0.4 ns": a duration in the largest unit in which it is at least 1.
-std::string seconds_words(double value) {
-  for (const auto& [unit, factor] : {std::pair{"s", 1.0}, {"ms", 1e-3}, {"µs", 1e-6}}) {
-    if (value >= factor) return fmt::format("{:.6g} {}", value / factor, unit);
-  }
-  return value == 0 ? "0" : fmt::format("{:.6g} ns", value * 1e9);
-}
-
 /// "133.5M": a count with four digits.
 std::string count_words(double value) {
   for (const auto& [unit, factor] : {std::pair{"G", 1e9}, {"M", 1e6}, {"k", 1e3}}) {
@@ -170,7 +162,7 @@ std::string parameter_text(const std::string& key, const Json& value) {
       {"latency_s", "L"}, {"overhead_s", "o"},      {"time_resolution_s", "time resolution"}};
   const auto time = times.find(key);
   if (time == times.end()) return fmt::format("{}={}", key, plain(value));
-  return fmt::format("{} {}{}", time->second, seconds_words(value.get<double>()), per_word(key));
+  return fmt::format("{} {}{}", time->second, seconds_text(value.get<double>()), per_word(key));
 }
 
 std::string in_words(const Json& object, const std::vector<std::string>& keys,
@@ -265,8 +257,8 @@ std::string common_text(const std::vector<Json>& settings, const std::vector<Jso
     }
     if (values.empty()) return;
     std::string text = parameter_text(key, *values.begin());
-    const std::string most = seconds_words(*values.rbegin());
-    if (most != seconds_words(*values.begin())) text += " .. " + most + per_word(key);
+    const std::string most = seconds_text(*values.rbegin());
+    if (most != seconds_text(*values.begin())) text += " .. " + most + per_word(key);
     texts.push_back(text);
   };
   add_range("alpha_s", &plan::Machine::alpha);

@@ -145,7 +145,7 @@ class ComparisonColumns {
     if (any([](const Json& r) {
           return !r.at("platform").is_null() && r.at("placement") != "block";
         })) {
-      add({"placement"}, if_varying("placement", Shown::if_room));
+      add({"placement"}, Shown::always);
     }
     for (const char* key : {"workload.model", "workload.device"}) {
       if (any_value(key)) add({key}, if_varying(key, Shown::if_room));
