@@ -17,10 +17,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "sim/machine/networks/common/complaints.hpp"
 #include "sim/machine/networks/common/event_loop.hpp"
 #include "sim/machine/networks/common/read_ahead.hpp"
 #include "sim/machine/networks/common/under_way.hpp"
@@ -64,16 +66,19 @@ class ExclusivePorts {
   void stop() { applies_ = false; }
 
   /// To be called when no strand can run. Of the messages in `departing`, whose sends and receives
-  /// are posted, and of those that it has kept, it leaves those there that become events. It calls
-  /// `complete(index, end)` for those whose end is known, and keeps the others, for the strands that
-  /// run then may tell. `alone(index, met)` is the end of a message, posted at both ends by `met`, if
-  /// it shares no port.
-  template <class Alone, class Complete>
-  void take(std::vector<Departing>& departing, const Alone& alone, const Complete& complete) {
+  /// are posted, and of those that it has kept, it leaves those there that become events. It completes
+  /// those whose end is known, and keeps the others, for the strands that run then may tell.
+  /// `find_route(index, met)` finds the route of a message that is posted at both ends by `met`.
+  template <class FindRoute>
+  void take(std::vector<Departing>& departing, const FindRoute& find_route) {
     if (kept_.empty() && (!applies_ || departing.empty())) return;
     for (const Departing& begun : departing) kept_.push_back({begun, 0});
     departing.clear();
     bool found = false;
+    const auto alone = [&](TransferIndex index, double met) {
+      find_route(index, met);
+      return all_.end_alone(all_.transfers[index]);
+    };
     const auto decide = [&](Kept& kept) {
       const Transfer& message = all_.transfers[kept.begun.index];
       if (!applies_ || of(message.from, 0).shared || of(message.to, 1).shared) {
@@ -88,7 +93,9 @@ class ExclusivePorts {
         return true;
       }
       found = true;
-      complete(kept.begun.index, end);
+      if (!std::isfinite(end)) throw_time_overflow();
+      leave(message);
+      all_.complete(kept.begun.index, end, end);
       return true;
     };
     std::erase_if(kept_, decide);

@@ -55,25 +55,28 @@ class JointExchange {
     if (!stopped_) joined_.push_back(joining);
     return !stopped_;
   }
-  /// Whether all ranks have joined.
-  [[nodiscard]] bool is_complete() const {
-    return joined_.size() == static_cast<std::size_t>(size_);
+  /// Whether all ranks have joined, or some have, but not all will. `more`: there are other events to
+  /// wait for.
+  [[nodiscard]] bool ends(bool more) const {
+    return is_complete() || (!joined_.empty() && (stopped_ || !more));
   }
-  /// Whether some have, but not all will. `more`: there are other events to wait for.
-  [[nodiscard]] bool is_broken(bool more) const { return !joined_.empty() && (stopped_ || !more); }
-  /// The ranks that have joined. None has afterwards.
-  [[nodiscard]] std::vector<Joined> release() {
+  /// Takes the steps of all ranks, if all have joined, and calls `leave` for each. Else each rank takes
+  /// its own from when it came: calls `go_on` for each, with the time set back to then, since events
+  /// have been handled until now, but of none of its ports.
+  template <class Leave, class GoOn>
+  void end(double& now, const Leave& leave, const GoOn& go_on) {
     stopped_ = !is_complete();
-    return std::exchange(joined_, {});
-  }
-
-  /// Takes all steps of all ranks, all of which have joined.
-  void run() {
-    prepare();
-    for (int rank = 0; rank < size_; ++rank) {
-      while (of(rank).posted < std::min(under_way_, size_ - 1)) post(rank);
+    if (!stopped_) run();
+    for (const Joined& joined : std::exchange(joined_, {})) {
+      const Rank rank = joined.rank->rank();
+      if (!stopped_) {
+        leave(rank);
+        continue;
+      }
+      now = std::min(now, joined.rank->clock());
+      joined.rank->post_first_steps(*joined.part, joined.tag, joined.under_way);
+      go_on(rank);
     }
-    while (handle_next()) take_served();
   }
 
  private:
@@ -123,6 +126,17 @@ class JointExchange {
     std::uint8_t place;
   };
 
+  [[nodiscard]] bool is_complete() const {
+    return joined_.size() == static_cast<std::size_t>(size_);
+  }
+  /// Takes all steps of all ranks, all of which have joined.
+  void run() {
+    prepare();
+    for (int rank = 0; rank < size_; ++rank) {
+      while (of(rank).posted < std::min(under_way_, size_ - 1)) post(rank);
+    }
+    while (handle_next()) take_served();
+  }
   void prepare() {
     const auto ranks = static_cast<std::size_t>(size_);
     under_way_ = joined_.front().under_way;

@@ -82,12 +82,10 @@ class SharedLinksLoop final : public EventLoop {
     const Match match = mailbox(posting.to, posting.strand)
                             .send(slots(), posting.from, posting.tag, std::move(message), index);
     const bool eager = all_.fill(index, posting, words, send, match.slot);
-    if (eager) {
-      departing_.push_back({index, posting.ready});
-    } else if (match.posted) {
-      departing_.push_back({index, slots()[match.slot].stamp});
-    } else {
+    if (!eager && !match.posted) {
       slots()[match.slot].held = true;
+    } else {
+      departing_.push_back({index, eager ? posting.ready : slots()[match.slot].stamp});
     }
     return send;
   }
@@ -97,15 +95,10 @@ class SharedLinksLoop final : public EventLoop {
     exclusive_.post_receive(from, Strand::main);
     exclusive_.post_send(from, Strand::main);
     const TransferIndex index = all_.transfers.acquire();
-    const bool eager = all_.fill(index,
-                                 {.from = from,
-                                  .to = to,
-                                  .strand = Strand::main,
-                                  .tag = own.tag,
-                                  .ready = ready,
-                                  .ends = nullptr},
-                                 message.words, StepSlot::of_send(own.posted, own.odd),
-                                 StepSlot::of_receive(own.posted, own.odd));
+    const Posting posting{.from = from, .to = to, .tag = own.tag, .ready = ready};
+    const bool eager =
+        all_.fill(index, posting, message.words, StepSlot::of_send(own.posted, own.odd),
+                  StepSlot::of_receive(own.posted, own.odd));
     const Exchanges::Step at{to, own.posted, own.odd};
     if (!eager && !exchanges().has_posted(at)) {
       exchanges().sending(from, at.step) = {.message = std::move(message), .transfer = index};
@@ -141,8 +134,10 @@ class SharedLinksLoop final : public EventLoop {
     EventWindow& events = all_.events;
     const bool has_next = read_ahead_.has_next();
     if constexpr (Fabric::kOnlyPorts) {
-      if (joint_.is_complete() || joint_.is_broken(has_next)) {
-        end_joint();
+      if (joint_.ends(has_next)) {
+        joint_.end(
+            all_.now, [this](Rank rank) { leave_exchange(rank); },
+            [this](Rank rank) { go_on(rank); });
         return true;
       }
     }
@@ -173,39 +168,13 @@ class SharedLinksLoop final : public EventLoop {
   }
 
  private:
-  /// Takes the steps of an exchange that all ranks have joined, or has each rank take its own.
-  void end_joint() {
-    const bool all = joint_.is_complete();
-    if (all) joint_.run();
-    for (const auto& joined : joint_.release()) {
-      if (all) {
-        leave_exchange(joined.rank->rank());
-        continue;
-      }
-      // Events have been handled until now, but of none of its ports.
-      all_.now = std::min(all_.now, joined.rank->clock());
-      joined.rank->post_first_steps(*joined.part, joined.tag, joined.under_way);
-      go_on(joined.rank->rank());
-    }
-  }
-
   // --- It departs: on its route, with a path, as soon as the rules of its host let it.
 
   void depart_all() {
-    exclusive_.take(
-        departing_,
-        [this](TransferIndex index, double met) {
-          find_route(index, met);
-          return all_.end_alone(all_.transfers[index]);
-        },
-        [this](TransferIndex index, double end) {
-          if (!std::isfinite(end)) throw_time_overflow();
-          exclusive_.leave(all_.transfers[index]);
-          all_.complete(index, end, end);
-        });
+    const auto route = [this](TransferIndex index, double met) { find_route(index, met); };
+    exclusive_.take(departing_, route);
     read_ahead_.in_stages(
-        departing_, [this](TransferIndex index, double met) { find_route(index, met); },
-        [this](TransferIndex index) { find_path(index); },
+        departing_, route, [this](TransferIndex index) { find_path(index); },
         [this](TransferIndex index) { depart(index); });
     departing_.clear();
   }
@@ -238,10 +207,7 @@ class SharedLinksLoop final : public EventLoop {
   }
   void take(TransferIndex index, const typename Fabric::Path& path) {
     if (recorder_ != nullptr) recorder_->departs(index, path);
-    all_.links.set_links(index, {path.shared.data(), path.shared.size()});
-    if (path.extra_latency == 0) return;
-    all_.transfers[index].kind = TransferKind::detour;
-    all_.transfers.rare(index).extra_latency = path.extra_latency;
+    all_.take(index, path);
   }
 
   // --- It shares its links with other messages.

@@ -59,10 +59,10 @@ struct Departure {
 struct Posting {
   Rank from;
   Rank to;
-  Strand strand;
+  Strand strand = Strand::main;
   Tag tag;
   double ready;
-  const Ends* ends;  ///< of its route; nullptr if these are `from` and `to`
+  const Ends* ends = nullptr;  ///< of its route; nullptr if these are `from` and `to`
 };
 
 /// What only some transfers have, by their kind, or where few ranks stand for all.

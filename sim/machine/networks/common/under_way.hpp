@@ -89,6 +89,13 @@ struct UnderWay {
     if (have_ends) return transfers.rare(index).ends;
     return {.from = transfers[index].from, .to = transfers[index].to};
   }
+  /// A message takes a path.
+  void take(TransferIndex index, const typename Fabric::Path& path) {
+    links.set_links(index, {path.shared.data(), path.shared.size()});
+    if (path.extra_latency == 0) return;
+    transfers[index].kind = TransferKind::detour;
+    transfers.rare(index).extra_latency = path.extra_latency;
+  }
   /// When a message that has departed arrives, if it shares no link.
   [[nodiscard]] double end_alone(const Transfer& transfer) const {
     return transfer.departed + transfer.latency +
