@@ -358,9 +358,10 @@ class Torus final : public WiredZone {
     std::size_t hosts = 1;
     for (const char* dimension : kTorusDimensions) hosts *= numbers.at(dimension);
     std::size_t stride = 1;
-    for (auto at = kTorusDimensions.rbegin(); at != kTorusDimensions.rend(); ++at) {
-      const std::size_t size = numbers.at(*at);
-      if (size > 1) rings_.push_back(ring_of(*at, size, stride, hosts, make));
+    for (std::size_t i = kTorusDimensions.size(); i-- > 0;) {
+      const char* const dimension = kTorusDimensions.at(i);
+      const std::size_t size = numbers.at(dimension);
+      if (size > 1) rings_.push_back(ring_of(dimension, size, stride, hosts, make));
       stride *= size;
     }
   }

@@ -130,7 +130,8 @@ class Grid {
       const std::size_t wanted = std::max(kLeast, widest_[most] - std::min(widest_[most], excess));
       std::size_t got = 0;
       for (const std::string& cell : columns_[most]) {
-        for (const std::string& line : wrapped(cell, wanted)) got = std::max(got, width_of(line));
+        for (const std::string& line : report::wrapped(cell, wanted))
+          got = std::max(got, width_of(line));
       }
       done[most] = true;
       widest_[most] = std::min(widest_[most], std::max(got, wanted));
@@ -145,7 +146,7 @@ class Grid {
       for (std::size_t c = 0; c < columns_.size(); ++c) {
         const std::string& cell = columns_[c][row];
         const bool fits = width_of(cell) <= widest_[c];
-        cells.push_back(fits ? std::vector{cell} : wrapped(cell, widest_[c]));
+        cells.push_back(fits ? std::vector{cell} : report::wrapped(cell, widest_[c]));
         lines = std::max(lines, cells.back().size());
       }
       for (std::size_t line = 0; line < lines; ++line) table += line_of(cells, line);
@@ -279,7 +280,7 @@ Column interval(std::string name, std::string low, std::string high, Shown shown
   return {.name = std::move(name),
           .text =
               [low = std::move(low), high = std::move(high)](const Json& record) {
-                const std::string from = text_of_value(low, record.at(low));
+                std::string from = text_of_value(low, record.at(low));
                 const std::string to = text_of_value(high, record.at(high));
                 if (from == to) return from;
                 const std::size_t space = from.find(' ');

@@ -30,10 +30,12 @@ class Earliest {
     for (; match > 1; match /= 2) {
       // Who wins is unpredictable: without branches. Whom the winner meets is known beforehand.
       const Winner& other = winners_[match ^ 1];
-      const bool loses = (other.time < winner.time) |
-                         ((other.time == winner.time) & (other.player < winner.player));
-      winner.time ^= (winner.time ^ other.time) & (0 - std::uint64_t{loses});
-      winner.player ^= (winner.player ^ other.player) & (0 - std::uint32_t{loses});
+      const auto earlier = static_cast<std::uint64_t>(other.time < winner.time);
+      const auto equal = static_cast<std::uint64_t>(other.time == winner.time);
+      const auto first = static_cast<std::uint64_t>(other.player < winner.player);
+      const std::uint64_t loses = 0 - (earlier | (equal & first));  // all bits or none
+      winner.time ^= (winner.time ^ other.time) & loses;
+      winner.player ^= (winner.player ^ other.player) & static_cast<std::uint32_t>(loses);
       Winner& known = winners_[match / 2];
       if (winner.player == known.player && winner.time == known.time) return;
       known = winner;
