@@ -50,13 +50,14 @@ bool is_word_of(std::string_view word, std::string_view name) {
   return false;
 }
 
-/// The names that have the given word among theirs, if there are several and none is the word.
+/// The names that have the given word among theirs, if there are several and none is the word or one
+/// letter from it.
 std::vector<std::string> family(std::string_view given, std::span<const std::string> known) {
   std::vector<std::string> found;
   const std::string word = plain(given);
   if (word.size() < 3) return found;
   for (const std::string& name : known) {
-    if (plain(name) == word) return {};
+    if (edit_distance(plain(name), word) <= 1) return {};
     if (is_word_of(word, name)) found.push_back(name);
   }
   constexpr std::size_t kMost = 16;
