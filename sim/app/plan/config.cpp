@@ -119,8 +119,7 @@ void be_object(const JsonNode& node, std::vector<std::string> keys, bool names_s
     if (did_you_mean(item.key(), keys).starts_with("; did")) continue;  // a slip of the pen
     const std::vector<std::string> paths = paths_named(item.key());
     if (paths.empty()) continue;
-    const std::string at = node.pointer() == "/" ? "" : node.pointer();  // that of the root
-    refuse(node.path(), at + "/" + item.key(),
+    refuse(node.path(), node.at(item.key()).pointer(),
            fmt::format("unknown key '{}'; did you mean '{}'?", item.key(),
                        fmt::join(paths, "' or '")));
   }

@@ -44,13 +44,16 @@ struct Disjoint {
   }
 };
 
+/// A scheme on disjoint selections, where a merged entry takes `merge`.
+Iteration on_disjoint(Network& network, const std::string& name, const Disjoint& input,
+                      Seconds merge = Seconds(0)) {
+  SchemeRanks scheme(find_scheme(name), input.ranks, input.space, input.k, {}, merge);
+  return scheme.run(network, 1, [&](int rank) { return input.gradient(rank); });
+}
+
 /// The time of a scheme where a merged entry takes a second, and messages next to nothing.
 double seconds_of_merging(Network& network, const std::string& name, int ranks) {
-  const Disjoint input{.ranks = ranks};
-  SchemeRanks scheme(find_scheme(name), ranks, input.space, input.k, {}, Seconds(1));
-  return scheme.run(network, 1, [&](int rank) { return input.gradient(rank); })
-      .report.makespan()
-      .value();
+  return on_disjoint(network, name, {.ranks = ranks}, Seconds(1)).report.makespan().value();
 }
 
 /// Small tensors, 1,344 components in all, around two large ones.
@@ -100,9 +103,7 @@ TEST_CASE("A split without a price for merging takes as long as its messages") {
     CAPTURE(ranks);
     const Disjoint input{.ranks = ranks};
     test::Networks networks;
-    SchemeRanks scheme(find_scheme("ssar_split_allgather"), ranks, input.space, input.k);
-    const Iteration outcome =
-        scheme.run(networks.alphabeta, 1, [&](int rank) { return input.gradient(rank); });
+    const Iteration outcome = on_disjoint(networks.alphabeta, "ssar_split_allgather", input);
     // P-1 parts of 5 pairs and a marker, then P-1 regions of 5 P pairs and a marker.
     const auto words =
         static_cast<double>((ranks - 1) * (2 * kInRegion + 1 + 2 * kInRegion * ranks + 1));
@@ -116,9 +117,7 @@ TEST_CASE("topk_allreduce gathers no sizes: all ranks know that each sends k ind
     CAPTURE(ranks);
     const Disjoint input{.ranks = ranks};
     test::Networks networks;
-    SchemeRanks scheme(find_scheme("topk_allreduce"), ranks, input.space, input.k);
-    const Iteration outcome =
-        scheme.run(networks.alphabeta, 1, [&](int rank) { return input.gradient(rank); });
+    const Iteration outcome = on_disjoint(networks.alphabeta, "topk_allreduce", input);
     CHECK(std::ranges::find(outcome.report.phases, "sizes") == outcome.report.phases.end());
     const auto k = static_cast<double>(input.k);
     const auto core = static_cast<double>(std::bit_floor(static_cast<unsigned>(ranks)));

@@ -160,6 +160,12 @@ Axis bands_axis(std::string label, const std::vector<std::string>& texts) {
   return axis;
 }
 
+Axis rows_axis(const std::vector<std::string>& texts) {
+  Axis axis = bands_axis("", texts);
+  std::swap(axis.low, axis.high);
+  return axis;
+}
+
 void add_axes(Drawing& drawing, Axis& x, Axis& y, double width, double height, double right) {
   const double room = 0.4 * width;  // limit for the tick labels of y
   double texts = 0;

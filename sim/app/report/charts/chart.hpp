@@ -38,6 +38,8 @@ struct Axis {
 [[nodiscard]] Axis ranks_axis(const std::set<int>& ranks);
 /// Has a band for each text, centred at 0, 1, 2, ...
 [[nodiscard]] Axis bands_axis(std::string label, const std::vector<std::string>& texts);
+/// Bands without a label, the first at the top.
+[[nodiscard]] Axis rows_axis(const std::vector<std::string>& texts);
 
 enum class LineLook : std::uint8_t { solid, faint, dashed };
 

@@ -51,8 +51,7 @@ Drawing bars_of(const std::vector<Bar>& bars, double longest,
     return shares ? fmt::format("{:.0f}%", 100 * value) : seconds_text(value);
   };
   x.grid = true;
-  Axis y = bands_axis("", names);
-  std::swap(y.low, y.high);  // puts the first bar at the top
+  Axis y = rows_axis(names);
   Drawing drawing;
   add_axes(drawing, x, y, width, kRow * static_cast<double>(bars.size()) + 28, right + 8);
   for (std::size_t i = 0; i < bars.size(); ++i) {

@@ -61,8 +61,7 @@ Drawing rows_of(const std::vector<PairOfMarks>& rows, double width) {
   }
   Axis x = log_axis("", low / 1.15, high * 1.15);
   x.grid = true;
-  Axis y = bands_axis("", names);
-  std::swap(y.low, y.high);  // puts the first row at the top
+  Axis y = rows_axis(names);
   Drawing drawing;
   add_axes(drawing, x, y, width, kRow * static_cast<double>(rows.size()) + 28, right + 8);
   for (std::size_t i = 0; i < rows.size(); ++i) {
