@@ -67,6 +67,15 @@ TEST_CASE("report writes a page of results, of claims, and of both") {
   CHECK(data_of(run_program("report " + results("claims")).out).at("rows") == 0);
 }
 
+TEST_CASE("a page contains the licences of the packages in it") {
+  if (!has_page()) return;
+  const std::string page = run_program("report " + results("claims")).out;
+  for (const char* words : {"@observablehq/plot:", "Observable, Inc.", "d3, d3-array",
+                            "Mike Bostock", "this permission notice appear in all copies"}) {
+    CHECK_MESSAGE(page.find(words) != std::string::npos, words);
+  }
+}
+
 TEST_CASE("every figure is written as SVG, PNG and PDF, by the output's name or --format" *
           doctest::test_suite("large")) {
   const TemporaryFolder folder;
