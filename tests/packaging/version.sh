@@ -48,4 +48,13 @@ git -C "$work" init -q
 git -C "$work" add tarball
 git -C "$work" commit -qm "somebody else's"
 expect "a tarball in somebody else's repository" "$work/tarball" "1\.2\.3\+g${head:0:9}"
+
+# The version stands in four places, three of which only people read.
+version=$(sed -nE 's/^project\(Thinwire VERSION ([0-9.]+) .*/\1/p' "$source_tree/CMakeLists.txt")
+for place in "CITATION.cff:version: $version" "CHANGELOG.md:## $version " "cmake/debian_changelog:thinwire ($version) "; do
+  if ! grep -qF -e "${place#*:}" "$source_tree/${place%%:*}"; then
+    echo "${place%%:*} does not say '${place#*:}', the version of CMakeLists.txt"
+    failed=1
+  fi
+done
 exit $failed

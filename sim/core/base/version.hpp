@@ -5,9 +5,9 @@
 
 namespace thinwire::inline base {
 
-/// Returns "0.1.0+g1a2b3c4", with "-dirty" when the tree had uncommitted changes, or "0.1.0" when
+/// Returns "1.0.0+g1a2b3c4", with "-dirty" when the tree had uncommitted changes, or "1.0.0" when
 /// neither git nor a git archive names the commit. For a program that builds on Thinwire:
-/// "0.1.0+g1a2b3c4 with own_scheme 1.0".
+/// "1.0.0+g1a2b3c4 with own_scheme 1.0".
 [[nodiscard]] std::string version();
 /// True when the version does not identify the code: built from a tree with uncommitted changes or
 /// from an unknown commit, or by a program that gives no version of its own.
