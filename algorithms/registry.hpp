@@ -1,6 +1,6 @@
 // The registry of all schemes and sparsifiers by name. To add one, write a file in
 // algorithms/schemes/ or algorithms/sparsifiers/ and add a line to registry.cpp; from a program of
-// your own call register_scheme() and register_sparsifier() (docs/tutorial-own-scheme.md).
+// your own call register_scheme() and register_sparsifier() (docs/tutorials/own-scheme.md).
 #pragma once
 
 #include <deque>

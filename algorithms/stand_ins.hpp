@@ -1,4 +1,4 @@
-// What of a scheme can stand for all of it (docs/approximate.md).
+// What of a scheme can stand for all of it (docs/explanation/approximate.md).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-# What `cmake --install` and `cpack` put where: docs/installing.md. Component `program` is the
+# What `cmake --install` and `cpack` put where: docs/how-to/install.md. Component `program` is the
 # program and all that it reads; `development` is the CMake package for schemes from outside.
 include(CMakePackageConfigHelpers)
 

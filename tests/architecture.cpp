@@ -1,5 +1,5 @@
-// The floors of docs/architecture.md, held by the sources: what each room may include, and that no
-// two files define the same name. The arrows are read from the drawing of that page.
+// The floors of docs/explanation/architecture.md, held by the sources: what each room may include,
+// and that no two files define the same name. The arrows are read from the drawing of that page.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ std::vector<Room> rooms_of(std::istream& page) {
 
 const std::vector<Room>& all_rooms() {
   static const std::vector<Room> rooms = [] {
-    std::ifstream page(fs::path(THINWIRE_SOURCE_DIR) / "docs/architecture.md");
+    std::ifstream page(fs::path(THINWIRE_SOURCE_DIR) / "docs/explanation/architecture.md");
     return rooms_of(page);
   }();
   return rooms;
@@ -151,7 +151,7 @@ std::set<std::string> types_defined_in(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("Includes run one way, down the drawing of docs/architecture.md") {
+TEST_CASE("Includes run one way, down the drawing of docs/explanation/architecture.md") {
   const int files = for_each_source({"sim", "algorithms", "traces", "topologies"},
                                     [](const std::string& path, std::istream& text) {
                                       for (const std::string& violation : violations(path, text)) {
@@ -236,9 +236,11 @@ TEST_CASE("Twins are found whatever kind of type they are, and only where they h
                                        "thinwire::base::Kind", "thinwire::base::detail::Model"});
 }
 
-TEST_CASE("docs/architecture.md has a line for every folder, and none for a folder that is gone") {
+TEST_CASE(
+    "docs/explanation/architecture.md has a line for every folder, and none for a folder that is "
+    "gone") {
   const fs::path root(THINWIRE_SOURCE_DIR);
-  std::ifstream page(root / "docs/architecture.md");
+  std::ifstream page(root / "docs/explanation/architecture.md");
   std::set<std::string> named;
   for (std::string line; std::getline(page, line);) {
     if (line.rfind("| `", 0) != 0) continue;

@@ -1,4 +1,4 @@
-// What docs/api.md offers. <thinwire/mpi/allreduce.hpp>: tests/app/mpi/allreduce.cpp.
+// What docs/reference/cpp.md offers. <thinwire/mpi/allreduce.hpp>: tests/app/mpi/allreduce.cpp.
 #include <thinwire/collectives.hpp>
 #include <thinwire/communicator.hpp>
 #include <thinwire/errors.hpp>

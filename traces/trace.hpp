@@ -1,5 +1,5 @@
 // A recorded trace: the selections of each rank of a real training, in one HDF5 file that h5py can
-// open. docs/traces.md describes the layout.
+// open. docs/reference/traces.md describes the layout.
 #pragma once
 
 #include <cstdint>

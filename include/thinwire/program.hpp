@@ -1,4 +1,4 @@
-// The program of Thinwire with schemes of your own: docs/tutorial-own-scheme.md.
+// The program of Thinwire with schemes of your own: docs/tutorials/own-scheme.md.
 #pragma once
 
 // IWYU pragma: begin_exports

@@ -24,10 +24,10 @@ committed = run("check")
 check(committed.returncode == 0, committed.stdout + committed.stderr)
 with tempfile.TemporaryDirectory() as folder:
     pages = pathlib.Path(folder)
-    (pages / "docs").mkdir()
+    (pages / "docs/explanation").mkdir(parents=True)
     for name in ("beyond.md", "congestion-at-scale.md"):
-        shutil.copy(docs / name, pages / "docs")
-    page = pages / "docs/beyond.md"
+        shutil.copy(docs / "explanation" / name, pages / "docs/explanation")
+    page = pages / "docs/explanation/beyond.md"
     text = page.read_text(encoding="utf-8")
     begin = "<!-- tools/page_tables aries bert: begin -->\n"
     page.write_text(text.replace(begin, begin + "| 1 | 2 |\n"), encoding="utf-8")

@@ -62,7 +62,7 @@ run_it() { # run_it PROGRAM SHARE
 for file in man/man1/thinwire.1.gz bash-completion/completions/thinwire doc/thinwire/copyright; do
   [[ -s "$work/root/usr/share/$file" ]] || fail "no $file"
 done
-dpkg-deb -c "$documentation" | grep 'usr/share/doc/thinwire/docs/user-guide.md' > /dev/null || fail "no user guide"
+dpkg-deb -c "$documentation" | grep 'usr/share/doc/thinwire/docs/reference/commands.md' > /dev/null || fail "no user guide"
 dpkg-deb -c "$development" | grep 'include/thinwire/algorithms/scheme.hpp' > /dev/null || fail "no headers"
 # The Python package runs where it is unpacked beside the program, by what that brings.
 run_python() { # run_python PATH FOLDER: for PYTHONPATH, and where the package is to come from
@@ -103,7 +103,7 @@ installed=yes
 # shellcheck disable=SC2086 # there may be no Python package
 dpkg -i "$program" "$documentation" $python > "$work/dpkg.log" 2>&1 || fail "$(cat "$work/dpkg.log")"
 (cd / && run_it /usr/bin/thinwire /usr/share/thinwire)
-[[ -s /usr/share/doc/thinwire/docs/user-guide.md ]] || fail "no user guide in /usr/share/doc/thinwire"
+[[ -s /usr/share/doc/thinwire/docs/reference/commands.md ]] || fail "no user guide in /usr/share/doc/thinwire"
 if [[ -n "$python" ]]; then
   (cd / && run_python '' /usr/lib/python3/dist-packages) || fail "installed python"
   dpkg --purge python3-thinwire > "$work/dpkg.log" 2>&1 || fail "$(cat "$work/dpkg.log")"

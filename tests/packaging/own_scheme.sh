@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Follows docs/tutorial-own-scheme.md: installs a build into a prefix, and runs the page's commands
+# Follows docs/tutorials/own-scheme.md: installs a build into a prefix, and runs the page's commands
 # there, which build examples/own_scheme against it: own_scheme.sh SOURCE_TREE BUILD_FOLDER.
 set -euo pipefail
 source_tree=$1
@@ -21,7 +21,7 @@ import re
 import sys
 
 tree = pathlib.Path(sys.argv[1])
-page = (tree / "docs/tutorial-own-scheme.md").read_text(encoding="utf-8")
+page = (tree / "docs/tutorials/own-scheme.md").read_text(encoding="utf-8")
 files = [file.read_text(encoding="utf-8") for file in (tree / "examples/own_scheme").iterdir()]
 quoted = re.findall(r"```(?:c\+\+|cmake)\n(.*?)```", page, re.DOTALL)
 if len(quoted) < 3 or not all(any(text in file for file in files) for text in quoted):
@@ -30,7 +30,7 @@ END
 mkdir "$work/scratch"
 cd "$work/scratch"
 python3 "$source_tree/tests/docs/run_examples.py" --in "$work/scratch" "$work/prefix/bin/thinwire" \
-  "$source_tree" "$source_tree/docs/tutorial-own-scheme.md"
+  "$source_tree" "$source_tree/docs/tutorials/own-scheme.md"
 
 build/own_scheme list platforms | grep -F "$work/prefix/share/thinwire/platforms/fat_tree.xml" > /dev/null ||
   { echo "a program of one's own takes its platforms from elsewhere"; exit 1; }

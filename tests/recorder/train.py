@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """thinwire-train and tools/training_study: train.py THINWIRE_TRAIN SOURCE.
 
-Runs the commands of docs/training.md, short trainings whose rows are checked against formulas, a study that is
+Runs the commands of docs/explanation/training.md, short trainings whose rows are checked against formulas, a study that is
 stopped and goes on, and flags that are wrong.
 """
 from __future__ import annotations
@@ -36,9 +36,9 @@ def rows(path: Path) -> list[dict]:
 
 
 def examples(folder: Path) -> None:
-    page = (SOURCE / "docs/training.md").read_text(encoding="utf-8").replace("\\\n", " ")
+    page = (SOURCE / "docs/explanation/training.md").read_text(encoding="utf-8").replace("\\\n", " ")
     commands = re.findall(r"^thinwire-train (.*)$", page, re.MULTILINE)
-    check(len(commands) >= 3, "docs/training.md has no examples")
+    check(len(commands) >= 3, "docs/explanation/training.md has no examples")
     for command in commands:
         check(bool(run(command, folder).stdout), f"{command}: prints nothing")
 

@@ -2,7 +2,7 @@
 // traces/profiles holds its output; tests/traces/shipped_profiles.cpp compares every byte.
 //
 // "The study" comprises four small models (0.5 to 1.2 million parameters, real images and text, 8
-// to 256 workers, one seed each) trained by Top-k SGD; docs/profiles.md has its figures.
+// to 256 workers, one seed each) trained by Top-k SGD; docs/reference/profiles.md has its figures.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -22,7 +22,8 @@ constexpr int kBadInput = 2;
 
 constexpr const char* kDescription =
     "Trains a small model on real data, data-parallel over P workers in one process, by Top-k SGD "
-    "with residuals, and writes a trace (docs/traces.md): which entries of its accumulator each "
+    "with residuals, and writes a trace (docs/reference/traces.md): which entries of its "
+    "accumulator each "
     "worker selected in the iterations that --record names, and the gradients of a sample of "
     "coordinates. Iterations count from 1, dense ones too.";
 

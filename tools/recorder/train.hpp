@@ -38,9 +38,9 @@ struct CurvePoint {
 /// Identifies a training by all that determines it: 16 hexadecimal digits.
 [[nodiscard]] std::string key_of(const TrainSettings& settings);
 
-/// Trains `model` by its new trainer, which has the settings' own. Each row, a JSON object (docs/training.md), goes to `write` as soon as it is known.
-/// A training that fails (SimulationError) ends with a row that says why, and the error is thrown
-/// on.
+/// Trains `model` by its new trainer, which has the settings' own. Each row, a JSON object
+/// (docs/explanation/training.md), goes to `write` as soon as it is known. A training that fails
+/// (SimulationError) ends with a row that says why, and the error is thrown on.
 [[nodiscard]] std::vector<CurvePoint> train(Model& model, Trainer& trainer,
                                             const TrainSettings& settings,
                                             const std::function<void(const Json&)>& write);

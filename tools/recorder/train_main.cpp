@@ -39,7 +39,7 @@ constexpr const char* kDescription =
     "iteration the gradients go, value by value, through a scheme on a simulated network, so that "
     "accuracy is known over simulated time. Lists, as in --scheme dense_ring,oktopk --seed 1,2,3, "
     "train every combination. Time is that of the small model's gradients, of about 100,000 "
-    "components, unless --granule or --as-model makes them larger: docs/training.md.";
+    "components, unless --granule or --as-model makes them larger: docs/explanation/training.md.";
 
 constexpr const char* kFooter =
     "Examples:\n"
@@ -84,7 +84,8 @@ struct TrainFlags {
   std::string output;
 };
 
-/// The settings that have flags here: those of 'thinwire run' without the gradient's and a workload's.
+/// The settings that have flags here: those of 'thinwire run' without the gradient's and a
+/// workload's.
 const plan::Settings& settings_of_trainings() {
   static const plan::Settings all = [] {
     plan::Settings kept;
@@ -540,7 +541,7 @@ void add_flags(cli::Command& command, TrainFlags& flags) {
       .value_text("X");
   command
       .add_option("-o,--output", flags.output,
-                  "append a JSON line for each iteration (docs/training.md)")
+                  "append a JSON line for each iteration (docs/explanation/training.md)")
       .value_text("FILE");
   command.add_option("--rows-every", flags.rows_every, "write one of so many iterations")
       .range(1, 1'000'000)

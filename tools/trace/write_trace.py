@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a trace (docs/traces.md) with h5py. Copy TraceWriter into your training; the rest shows how.
+"""Writes a trace (docs/reference/traces.md) with h5py. Copy TraceWriter into your training; the rest shows how.
 
     write_trace.py FILE      a small trace of random gradients
 """

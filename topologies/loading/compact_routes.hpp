@@ -9,14 +9,14 @@
 // SimGrid's own routes; where one differs, every host becomes a class of its own, which takes long
 // and is right. On few hosts each is its own from the start.
 //
-// The inner links of a route are stored as two halves, and equal halves once. The first half says how the sender's
-// switch reaches a distant part of the machine, and the second how the receiver's switch is reached
-// from there. Both are few, while nearly every pair of switches has inner links of its own.
+// The inner links of a route are stored as two halves, and equal halves once. The first half says
+// how the sender's switch reaches a distant part of the machine, and the second how the receiver's
+// switch is reached from there. Both are few; most pairs of switches have their own inner links.
 //
-// On 100,000 hosts even the pairs of classes are too many: 250 million on a fat tree. Where few ranks
-// stand for all (docs/approximate.md), only the routes from and to the hosts of some ranks, the
-// block, are asked for. Else each route can be asked for when it is needed; the schemes that so many
-// ranks can run have a few dozen of each rank.
+// On 100,000 hosts even the pairs of classes are too many: 250 million on a fat tree. Where few
+// ranks stand for all (docs/explanation/approximate.md), only the routes from and to the hosts of
+// some ranks, the block, are asked for. Else each route can be asked for when it is needed; the
+// schemes that so many ranks can run have a few dozen of each rank.
 #pragma once
 
 #include <array>
@@ -41,10 +41,10 @@ struct CompactRoutesLimits {
 
 class CompactRoutes {
  public:
-  /// `hosts` is indexed by rank; hosts may repeat. The block is that of the first `block` ranks; with
-  /// 0 there is none, and all routes are known unless they are found on demand. Throws InputError
-  /// naming both hosts where there is no route, and for routes of more than 255 links; on demand,
-  /// route() does.
+  /// `hosts` is indexed by rank; hosts may repeat. The block is that of the first `block` ranks;
+  /// with 0 there is none, and all routes are known unless they are found on demand. Throws
+  /// InputError naming both hosts where there is no route, and for routes of more than 255 links;
+  /// on demand, route() does.
   CompactRoutes(const Platform& platform, std::span<const HostIndex> hosts, std::size_t block = 0,
                 const CompactRoutesLimits& limits = {});
   ~CompactRoutes() = default;
@@ -76,8 +76,8 @@ class CompactRoutes {
   [[nodiscard]] CompactRoute route(SiteIndex from, SiteIndex to) const {
     return on_demand_ ? on_demand_->route(from, to) : route(site(from), site(to));
   }
-  /// Whether routes are asked for when they are needed. Then there is no table: route() of two `Site`s
-  /// and prefetch() must not be called, and inner links are valid until the next call of
+  /// Whether routes are asked for when they are needed. Then there is no table: route() of two
+  /// `Site`s and prefetch() must not be called, and inner links are valid until the next call of
   /// route(). Such routes must not be used by two threads at once.
   [[nodiscard]] bool on_demand() const { return on_demand_ != nullptr; }
   /// The route from a site of the block to any site.

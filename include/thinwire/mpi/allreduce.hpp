@@ -1,4 +1,4 @@
-// An allreduce for MPI programs: docs/measure.md.
+// An allreduce for MPI programs: docs/how-to/measure-on-mpi.md.
 #pragma once
 
 // IWYU pragma: begin_exports

@@ -117,7 +117,8 @@ void add_claims(Command& app) {
   command.footer(
       "A number holds within 25% of the paper's, an order where the statement is true. What was\n"
       "calibrated by a claim says so: it holds by construction. A predicted number is informative\n"
-      "where its null model, the answer of somebody without a simulator, misses. docs/claims.md\n"
+      "where its null model, the answer of somebody without a simulator, misses. "
+      "docs/explanation/claims.md\n"
       "explains what misses.\n"
       "Examples:\n"
       "  thinwire claims oktopk.bert\n"

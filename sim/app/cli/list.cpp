@@ -344,9 +344,10 @@ void add_list(Command& app) {
                   fmt::format("for --costs: k/n [{:g}]", plan::kDensity))
       .range(0.0, 1.0)
       .value_text("D");
-  command.add_flag("--markdown", flags->markdown,
-                   "of schemes: algorithms/catalogue.md, with --costs docs/cost-models.md; of "
-                   "settings: docs/settings.md");
+  command.add_flag(
+      "--markdown", flags->markdown,
+      "of schemes: algorithms/catalogue.md, with --costs docs/reference/cost-models.md; of "
+      "settings: docs/reference/settings.md");
   command.add_flag("--schema", flags->schema, "of settings: the JSON Schema of sweep configs");
   add_format(command, flags->view);
   add_columns(command, flags->view);

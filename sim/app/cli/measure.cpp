@@ -135,7 +135,8 @@ int measure(MeasureFlags& flags, const RealProcesses& processes) {
     if (networks::launched_rank() > 0) return kBadInput;  // process 0 says it
     throw InputError(
         "measure: there is no thinwire-mpi beside this program; install the package thinwire-mpi, "
-        "or an MPI library (libopenmpi-dev, openmpi-bin) and build again: docs/measure.md");
+        "or an MPI library (libopenmpi-dev, openmpi-bin) and build again: "
+        "docs/how-to/measure-on-mpi.md");
   }
   flags.measure.check = !flags.no_check;
   const std::unique_ptr<networks::ProcessNetwork> network = processes.make(flags.waiting);

@@ -1,5 +1,5 @@
 // The thinwire program, for your own main: all its subcommands, with your schemes and sparsifiers
-// added. docs/tutorial-own-scheme.md walks through one.
+// added. docs/tutorials/own-scheme.md walks through one.
 //
 //   int main(int argc, char** argv) {
 //     thinwire::cli::Program program("own_scheme", "1.0");
@@ -57,8 +57,8 @@ class Program {
   void measure_with(RealProcesses processes) { processes_ = std::move(processes); }
 
   /// Executes the arguments and returns the exit code: 0, success; 1, a simulation failed or a
-  /// tolerance was exceeded; 2, bad input, also if an added scheme or sparsifier is refused. Error messages
-  /// are one line on stderr; throws nothing. Must be called only once.
+  /// tolerance was exceeded; 2, bad input, also if an added scheme or sparsifier is refused. Error
+  /// messages are one line on stderr; throws nothing. Must be called only once.
   [[nodiscard]] int run(int argc, char** argv);
 
  private:

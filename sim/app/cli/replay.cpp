@@ -195,7 +195,7 @@ void add_schedule_flags(Command& command, ScheduleFlags& flags, ScheduleUse use)
     command
         .add_option("--groups", flags.groups,
                     "JSON file with the ranks of the process groups of Chakra traces "
-                    "(docs/ecosystem.md)")
+                    "(docs/how-to/other-tools.md)")
         .value_text("FILE");
   }
   command.add_option("--time-unit", flags.unit, "what 1 means in GOAL's times of local work")

@@ -343,10 +343,10 @@ bool report_troubles(const std::vector<results::Row>& rows) {
         return plan::approximation_error(row.point, uneven) > kUsualError;
       },
       "are of few ranks that stand for all although their parts or selections differ: errors of up "
-      "to 25% were seen (docs/approximate.md)");
+      "to 25% were seen (docs/explanation/approximate.md)");
   note(
       rows, [](const results::Row& row) { return row.outcome && row.outcome->extrapolated_chunks; },
-      "have times that are extrapolated from fewer chunks (docs/approximate.md)");
+      "have times that are extrapolated from fewer chunks (docs/explanation/approximate.md)");
   bool failed = false;
   for (const results::Row& row : rows) {
     if (row.status == results::Status::ok) continue;

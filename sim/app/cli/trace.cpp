@@ -15,7 +15,7 @@ void add_trace(Command& app) {
   add_trace_selection(command);
   add_trace_synth(command);
   command.footer(
-      "A trace is one HDF5 file, described in docs/traces.md. Simulations take one as their "
+      "A trace is one HDF5 file (docs/reference/traces.md). Simulations take one as their "
       "input:\n"
       "  thinwire run --scheme oktopk --trace training.h5\n"
       "Examples:\n"

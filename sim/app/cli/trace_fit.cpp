@@ -69,7 +69,7 @@ void add_trace_fit(Command& trace) {
       .value_text("N [64]");
   add_format(command, flags->view);
   command.footer(
-      "docs/profiles.md has the model and what each entry is fitted to.\n"
+      "docs/reference/profiles.md has the model and what each entry is fitted to.\n"
       "Examples:\n"
       "  thinwire trace fit training.h5 -o training.json\n"
       "  thinwire trace fit training.h5 --format json");

@@ -237,7 +237,7 @@ void add_trace_selection(Command& trace) {
       "most             greatest deviation after the start-up; most ever: with it\n"
       "over iterations  selected/k from a tenth or less to ten times or more\n"
       "A trace's gradients come from its own training; residuals hold what the sparsifier here\n"
-      "did not send. A profile has one residual number per rank (docs/profiles.md).\n"
+      "did not send. A profile has one residual number per rank (docs/reference/profiles.md).\n"
       "Examples:\n"
       "  thinwire trace selection cnn_oktopk\n"
       "  thinwire trace selection bert --sparsifier threshold_reuse:tau_prime=128,nudge=true\n"

@@ -1,6 +1,6 @@
 // An allreduce for MPI programs, by any scheme: made once, and called in each iteration on the
-// gradient of this process. docs/measure.md says what travels, and examples/mpi_training is a
-// program that uses it.
+// gradient of this process. docs/how-to/measure-on-mpi.md says what travels, and
+// examples/mpi_training is a program that uses it.
 #pragma once
 
 #include <mpi.h>
@@ -43,9 +43,10 @@ struct AllreduceSettings {
 /// it: end them by MPI_Abort.
 class Allreduce {
  public:
-  /// All processes of `comm` make it together, after MPI_Init; it keeps a duplicate of `comm`. Throws
-  /// InputError on all processes if there is no such scheme, if it is no allreduce, if it cannot run
-  /// there, or if the settings of two processes differ. It may be destroyed after MPI_Finalize.
+  /// All processes of `comm` make it together, after MPI_Init; it keeps a duplicate of `comm`.
+  /// Throws InputError on all processes if there is no such scheme, if it is no allreduce, if it
+  /// cannot run there, or if the settings of two processes differ. It may be destroyed after
+  /// MPI_Finalize.
   Allreduce(MPI_Comm comm, const AllreduceSettings& settings);
   Allreduce(const Allreduce&) = delete;
   Allreduce& operator=(const Allreduce&) = delete;
@@ -57,8 +58,8 @@ class Allreduce {
   ///
   /// NaN and infinity: schemes that send all values as they are (`dense_ring`, ...) sum them as
   /// MPI_Allreduce does. All others throw NotFiniteError on every process, where one of them has
-  /// such a value: the gradients of this call are dropped everywhere, the residual is as before, the
-  /// scheme begins anew as in its first iteration, and the next call runs as usual.
+  /// such a value: the gradients of this call are dropped everywhere, the residual is as before,
+  /// the scheme begins anew as in its first iteration, and the next call runs as usual.
   const Stream& sum(std::span<const float> gradient);
 
   /// The same without waiting. The gradient may be changed at once. One sum at a time.

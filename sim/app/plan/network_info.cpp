@@ -44,7 +44,8 @@ const std::vector<NetworkInfo>& all_networks() {
        .has_clock = false},
       {.id = NetworkId::mpi,
        .name = "mpi",
-       .summary = "real processes and bytes: mpirun -n P thinwire measure (docs/measure.md)",
+       .summary =
+           "real processes and bytes: mpirun -n P thinwire measure (docs/how-to/measure-on-mpi.md)",
        .is_real = true}};
   return all;
 }

@@ -237,6 +237,7 @@ Json sweep_schema(const Settings& settings) {
 
 std::string settings_page(const Settings& settings) {
   std::string page =
+      "<!-- Made by: thinwire list settings --markdown > docs/reference/settings.md -->\n"
       "# Settings of a point\n\n"
       "This page lists every setting of a simulation. `thinwire list settings` prints it, from "
       "the\n"

@@ -10,7 +10,7 @@ namespace thinwire::plan {
 
 /// The JSON Schema (draft 07) of sweeps; its definition `point` is that of points.
 [[nodiscard]] Json sweep_schema(const Settings& settings = point_settings());
-/// The text of docs/settings.md.
+/// The text of docs/reference/settings.md.
 [[nodiscard]] std::string settings_page(const Settings& settings = point_settings());
 
 }  // namespace thinwire::plan

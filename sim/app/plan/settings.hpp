@@ -1,6 +1,6 @@
 // The settings of a point, each declared once, in settings.cpp. This table generates the reader and
 // the writer of configs and rows (config.hpp), the JSON Schema (schema.hpp), the flags of the
-// program with their help and completion, the man page, columns of tables, and docs/settings.md.
+// program with their help and completion, man page, columns, and docs/reference/settings.md.
 #pragma once
 
 #include <functional>
@@ -33,8 +33,8 @@ struct Setting {
   SettingKind kind = SettingKind::number;
   Aspect aspect = Aspect::input;
   std::string flag = {};  ///< "-P,--ranks"; empty: only --set sets it
-  /// "s", "s/word", "bytes"; empty: no unit. In the table it follows from the name, and so does that
-  /// such a value is at least 0, and that machine and links are of the place.
+  /// "s", "s/word", "bytes"; empty: no unit. In the table it follows from the name, and so does
+  /// that such a value is at least 0, and that machine and links are of the place.
   std::string unit = {};
   std::optional<double> least = {};  ///< lowest value
   std::optional<double> most = {};   ///< highest value

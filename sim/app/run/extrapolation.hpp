@@ -1,9 +1,9 @@
 // A shortcut for dense schemes that send chunk after chunk through trees: only some of the chunks
-// are sent (docs/approximate.md).
+// are sent (docs/explanation/approximate.md).
 //
-// Once the trees are full, each further chunk takes as long as the one before. So the time is linear
-// in the number of chunks. Three gradients are sent, of a half, of three quarters and of all of
-// `approximate` chunks, of the length that they have in the whole gradient. The first and the
+// Once the trees are full, each further chunk takes as long as the one before. So the time is
+// linear in the number of chunks. Three gradients are sent, of a half, of three quarters and of all
+// of `approximate` chunks, of the length that they have in the whole gradient. The first and the
 // last give the time of all; the one between tells whether the line is straight.
 #pragma once
 
@@ -30,8 +30,8 @@ struct Extrapolation {
 };
 
 /// The extrapolation that the point asks for, on its machine as it is known at run time. Nothing if
-/// it asks for none, if all chunks are not more than those of the shorter points, or if nothing goes
-/// through trees there (one rank; NCCL's tuner takes rings): then everything is sent.
+/// it asks for none, if all chunks are not more than those of the shorter points, or if nothing
+/// goes through trees there (one rank; NCCL's tuner takes rings): then everything is sent.
 [[nodiscard]] std::optional<Extrapolation> extrapolation_of(const plan::Point& point,
                                                             const plan::Machine& machine);
 /// The outcome of the point from those of the shorter ones: times, messages and words. Throws

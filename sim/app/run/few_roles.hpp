@@ -1,9 +1,9 @@
-// What few ranks do when they stand for all (docs/approximate.md).
+// What few ranks do when they stand for all (docs/explanation/approximate.md).
 //
 // In a split, rank i sums part i of the gradient. Parts do not have equally many entries, and all
 // ranks wait for the fullest. If few ranks run, their own parts would be a poor sample: seldom the
-// fullest of all. So each of them takes a part that stands for a share of all parts, and one of them
-// takes the fullest. What the ranks send is cut accordingly.
+// fullest of all. So each of them takes a part that stands for a share of all parts, and one of
+// them takes the fullest. What the ranks send is cut accordingly.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ class FewRoles final : public algorithms::Roles {
  public:
   explicit FewRoles(networks::FewRanks few) : few_(few) {}
 
-  /// Those that representative_parts() chooses, by the numbers of entries that are expected in each.
+  /// Those that representative_parts() chooses, by the numbers of entries that are expected in
+  /// each.
   [[nodiscard]] algorithms::PartsOfRanks parts(const Communicator& comm,
                                                const SparseVector& selected,
                                                const Numbers& boundaries,
@@ -40,8 +41,8 @@ class FewRoles final : public algorithms::Roles {
 };
 
 /// Of parts with these loads, `count` that stand for all: of each of `count` groups of parts that
-/// follow one another the one that is nearest to the mean of its group, and the fullest of all parts
-/// for the group that it is in.
+/// follow one another the one that is nearest to the mean of its group, and the fullest of all
+/// parts for the group that it is in.
 [[nodiscard]] std::vector<std::int64_t> representative_parts(const std::vector<double>& loads,
                                                              std::size_t count);
 

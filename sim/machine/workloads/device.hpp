@@ -1,5 +1,5 @@
-// The prices of local work on a machine's GPU and its host, read from JSON. docs/workloads.md
-// describes the format; every figure of a file has its source.
+// The prices of local work on a machine's GPU and its host, read from JSON.
+// docs/explanation/iterations.md describes the format; every figure of a file has its source.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // A model to be trained: its layers, and a device's compute time for an iteration. It is read from
-// JSON; docs/workloads.md describes the format, and every figure of a file has its source.
+// JSON (docs/explanation/iterations.md), and every figure of a file has its source.
 #pragma once
 
 #include <cstdint>

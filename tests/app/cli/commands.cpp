@@ -590,9 +590,9 @@ TEST_CASE("compare leaves a truncated last line out and says so") {
   CHECK(ended.err.find("last line is not complete") != std::string::npos);
 }
 
-TEST_CASE("docs/cost-models.md and algorithms/catalogue.md are what the registry says") {
+TEST_CASE("docs/reference/cost-models.md and algorithms/catalogue.md are what the registry says") {
   const std::string root = THINWIRE_SOURCE_DIR;
-  CHECK(text_of(root + "/docs/cost-models.md") ==
+  CHECK(text_of(root + "/docs/reference/cost-models.md") ==
         run_program("list schemes --costs --markdown").out);
   CHECK(text_of(root + "/algorithms/catalogue.md") == run_program("list schemes --markdown").out);
 }

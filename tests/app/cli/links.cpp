@@ -86,7 +86,8 @@ TEST_CASE("Dense schemes that know the nodes are faster than a flat ring from a 
 }
 
 TEST_CASE("Sums in NVSwitches take what NCCL's NVLS is measured to take, on 4 to 8 H100") {
-  // busbw in GB/s by GPUs, for 2 to 4 GB: github.com/NVIDIA/nccl, issue 1455; docs/links.md.
+  // busbw in GB/s by GPUs, for 2 to 4 GB: github.com/NVIDIA/nccl, issue 1455;
+  // docs/explanation/links.md.
   constexpr double kBytes = 2147483648.0;
   for (const auto& [gpus, measured] :
        {std::pair{4, 370.0}, {5, 420.0}, {6, 440.0}, {7, 460.0}, {8, 480.0}}) {
@@ -103,7 +104,7 @@ TEST_CASE("Sums in NVSwitches take what NCCL's NVLS is measured to take, on 4 to
 
 TEST_CASE("NCCL's rings between nodes take what they are measured to take") {
   // busbw in GB/s: github.com/NVIDIA/nccl, issue 812, eight NICs of 25 GB/s; NVIDIA/nccl-tests,
-  // issue 290, 46 to 48 GB/s of each of eight NICs of 50 GB/s; docs/links.md.
+  // issue 290, 46 to 48 GB/s of each of eight NICs of 50 GB/s; docs/explanation/links.md.
   struct Measured {
     const char* platform;
     int gpus;
@@ -120,8 +121,8 @@ TEST_CASE("NCCL's rings between nodes take what they are measured to take") {
 }
 
 TEST_CASE("NCCL's rings and trees on GPUs that share NICs take what they are measured to take") {
-  // github.com/NVIDIA/nccl, issue 1368: five nodes of 8 H100 and 4 NICs of 50 GB/s, busbw in GB/s at
-  // most, up to 1 GiB. The channels' bandwidth is that of NCCL's tuner for more than two nodes.
+  // github.com/NVIDIA/nccl, issue 1368: five nodes of 8 H100 and 4 NICs of 50 GB/s, busbw in GB/s
+  // at most, up to 1 GiB. The channels' bandwidth is that of NCCL's tuner for more than two nodes.
   const TemporaryFolder folder;
   const std::string platform = folder.path("shared_nics.xml");
   REQUIRE(run_program("topo make nvlink_ib --nodes 5 --nics 4 --gpu-bandwidth 450GBps "

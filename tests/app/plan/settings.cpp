@@ -213,11 +213,11 @@ TEST_CASE("tensors that leave too small a granule for their components are refus
   CHECK(refusal(5'000'000'000, 5'000'000'000) == "(nothing was thrown)");
 }
 
-TEST_CASE("the committed schema and docs/settings.md are what the table says") {
+TEST_CASE("the committed schema and docs/reference/settings.md are what the table says") {
   const std::string root = THINWIRE_SOURCE_DIR;
   const std::string schema = plan::sweep_schema().dump(2) + "\n";
   CHECK(text_of(root + "/sim/app/plan/schemas/sweep.schema.json") == schema);
-  CHECK(text_of(root + "/docs/settings.md") == plan::settings_page());
+  CHECK(text_of(root + "/docs/reference/settings.md") == plan::settings_page());
   CHECK(run_program("list settings --schema").out == schema);
 }
 

@@ -3,7 +3,7 @@
     import thinwire
     frame = thinwire.run(scheme=["oktopk", "topka"], ranks=[64, 256], density=0.01)
 
-The columns are those of docs/output-format.md; names of measured columns end in their unit: `_s`
+The columns are those of docs/reference/columns.md; names of measured columns end in their unit: `_s`
 (seconds), `_bytes`, `_s_per_word` (seconds per word of 4 bytes), `_bytes_per_s`. Settings are those of
 `thinwire.settings()`: a setting "machine.alpha_s" is given as `machine={"alpha_s": 2e-6}`, and numbers
 may be texts as in the command line, "25.5M" or "2us".

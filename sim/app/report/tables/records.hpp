@@ -8,8 +8,8 @@
 
 namespace thinwire::report {
 
-/// All data of a result and its formula; missing values are null. docs/output-format.md lists the
-/// names.
+/// All data of a result and its formula; missing values are null. docs/reference/columns.md lists
+/// the names.
 [[nodiscard]] Json record_of(const results::Row& row, const results::Comparison& comparison);
 /// Whether the verdict of a record is that the ranks select far from k: its time wins nothing. Of a
 /// group of records (groups.hpp): whether that is so for all that have a result.

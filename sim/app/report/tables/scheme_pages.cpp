@@ -36,7 +36,7 @@ std::string whole(double value) { return fmt::format("{:.0f}", value); }
 std::string field(const Json& record, const char* key) { return record.at(key).get<std::string>(); }
 
 constexpr const char* kCostModels =
-    "<!-- Made by: thinwire list schemes --costs --markdown > docs/cost-models.md -->\n"
+    "<!-- Made by: thinwire list schemes --costs --markdown > docs/reference/cost-models.md -->\n"
     "# Cost models\n\n"
     "This page lists the cost models of all schemes and sparsifiers, for readers who compare\n"
     "simulations with the papers.\n\n"
@@ -120,7 +120,8 @@ constexpr const char* kCatalogue =
     "  names in formulas are options of the scheme.\n"
     "- The cost is the time of an iteration on the critical path: α seconds a message, β a\n"
     "  word of 4 bytes, γ a word that is added. `[a, b]` is an interval.\n"
-    "  [Cost models](../docs/cost-models.md) says when a run costs exactly this, and which\n"
+    "  [Cost models](../docs/reference/cost-models.md) says when a run costs exactly this, and "
+    "which\n"
     "  terms a formula leaves out.\n"
     "- Ranks number from 0; `rank ^ 1` is the rank whose number differs in the last bit.\n"
     "- Every scheme runs at any P and n. The column `requires` says what else a run must have.\n"

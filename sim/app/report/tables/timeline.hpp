@@ -13,8 +13,8 @@ struct TimelineText {
   std::string text;
 };
 
-/// The JSON that docs/timeline.md describes. `about` becomes its otherData. Slices that a failed
-/// run left open end at the time of the last event.
+/// The JSON that docs/reference/timeline.md describes. `about` becomes its otherData. Slices that a
+/// failed run left open end at the time of the last event.
 [[nodiscard]] TimelineText to_trace_events(const Timeline& timeline, Json about);
 
 }  // namespace thinwire::report

@@ -1,4 +1,4 @@
-// Prints measured times of real machines beside simulated ones: docs/measured.md.
+// Prints measured times of real machines beside simulated ones: docs/explanation/accuracy.md.
 #pragma once
 
 #include <string>

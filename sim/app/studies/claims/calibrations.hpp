@@ -18,7 +18,7 @@ struct Calibration {
 };
 
 /// Those of claims.json, and those whose source says so in the files of the shipped models and
-/// devices. Profiles keep what was set for them in their own files (docs/claims.md).
+/// devices. Profiles keep what was set for them in their own files (docs/explanation/claims.md).
 [[nodiscard]] std::vector<Calibration> calibrations();
 
 }  // namespace thinwire::studies

@@ -1,13 +1,13 @@
 // The links of a platform as its ranks use them: the path of a message, which of its links are
 // ports, and the message's demand on them.
 //
-// Few ranks may stand for all (docs/approximate.md). A message from rank a to rank b then stands
-// for those from a + jR to b + jR, where R ranks run. If the platform looks the same from a and from
-// a + R, all of them are served alike, and the links near the sender of one do what the links near
-// the sender of another do. So the path is taken together from two of these messages: as far as its
-// longest cable from the one that a rank of the first R sends, and from there on from the one that
-// such a rank receives. Only links near the first R ranks are used, by as many messages as in the
-// run of all ranks.
+// Few ranks may stand for all (docs/explanation/approximate.md). A message from rank a to rank b
+// then stands for those from a + jR to b + jR, where R ranks run. If the platform looks the same
+// from a and from a + R, all of them are served alike, and the links near the sender of one do what
+// the links near the sender of another do. So the path is taken together from two of these
+// messages: as far as its longest cable from the one that a rank of the first R sends, and from
+// there on from the one that such a rank receives. Only links near the first R ranks are used, by
+// as many messages as in the run of all ranks.
 #pragma once
 
 #include <algorithm>
@@ -82,8 +82,8 @@ class Fabric {
   }
   /// Seconds for a byte on the slowest link of a minimal route.
   [[nodiscard]] double time_of_byte(Route route) const { return 1 / routes_.kind(route).bandwidth; }
-  /// The links of a path between its two ports, in stretches: the two halves of a route, and those of
-  /// a second route if the path is a detour through the switch of another host.
+  /// The links of a path between its two ports, in stretches: the two halves of a route, and those
+  /// of a second route if the path is a detour through the switch of another host.
   using InnerLinks = std::array<std::span<const topologies::LinkIndex>, 4>;
   /// The path of a message.
   struct Path {
@@ -134,10 +134,10 @@ class Fabric {
   }
 
   [[nodiscard]] const ReducingSwitches& switches() const { return platform_.switches(); }
-  /// The tree of switches of a group of ranks. Its root is in the middle of the longest route of the
-  /// first member, and the path of the others to it is the first half of their route to one of its
-  /// ends. Throws SimulationError where ranks that switches of this level do not connect are in the
-  /// group.
+  /// The tree of switches of a group of ranks. Its root is in the middle of the longest route of
+  /// the first member, and the path of the others to it is the first half of their route to one of
+  /// its ends. Throws SimulationError where ranks that switches of this level do not connect are in
+  /// the group.
   [[nodiscard]] SwitchTree switch_tree(const Members& members, ReducingLevel level) const;
   [[nodiscard]] double switch_demand(const SwitchTree& tree, const ReducingSwitch& of,
                                      Words words) const {

@@ -1,6 +1,6 @@
 // A network on a platform XML file. Messages share the links of the platform fairly, which replaces
 // SimGrid's model of flows. This network is about a hundred times as fast as smpi, and is validated
-// against it: see docs/links.md and docs/decisions/0017-links.md.
+// against it: see docs/explanation/links.md and docs/decisions/0017-links.md.
 //
 // The links of a route with latency l and smallest bandwidth B serve L + g B bytes for a message of
 // L bytes. Here g is the message gap of the platform (LogGP), which uses bandwidth on the route as

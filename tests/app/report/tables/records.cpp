@@ -26,7 +26,7 @@ TEST_CASE("a record, a row and the documentation have each kind of work of a sel
   CHECK(record.at("formula_by") == "paper");
   CHECK(record.at("verdict_mean").is_null());
   const Json result = to_json(row).at("result").at("selection");
-  const std::string documented = read_text(THINWIRE_SOURCE_DIR "/docs/output-format.md");
+  const std::string documented = read_text(THINWIRE_SOURCE_DIR "/docs/reference/columns.md");
   count = 0;
   for (const auto& [name, kind] : algorithms::kWorkKinds) {
     const std::string column = std::string(name) + "_max";
