@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of the pages are those of the committed rows, and a wrong one is found: page_tables.py PAGE_TABLES DOCS."""
+"""The tables of the notes are made of the committed rows, and a wrong one is found: page_tables.py PAGE_TABLES RESULTS."""
 
 import pathlib
 import shutil
@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-program, docs = sys.argv[1], pathlib.Path(sys.argv[2])
+program, results = sys.argv[1], pathlib.Path(sys.argv[2])
 failures = []
 
 
@@ -24,10 +24,10 @@ committed = run("check")
 check(committed.returncode == 0, committed.stdout + committed.stderr)
 with tempfile.TemporaryDirectory() as folder:
     pages = pathlib.Path(folder)
-    (pages / "docs/explanation").mkdir(parents=True)
-    for name in ("beyond.md", "congestion-at-scale.md"):
-        shutil.copy(docs / "explanation" / name, pages / "docs/explanation")
-    page = pages / "docs/explanation/beyond.md"
+    for name in ("beyond", "congestion"):
+        (pages / "results" / name).mkdir(parents=True)
+        shutil.copy(results / name / "NOTES.md", pages / "results" / name)
+    page = pages / "results/beyond/NOTES.md"
     text = page.read_text(encoding="utf-8")
     begin = "<!-- tools/page_tables aries bert: begin -->\n"
     page.write_text(text.replace(begin, begin + "| 1 | 2 |\n"), encoding="utf-8")
@@ -45,11 +45,11 @@ with tempfile.TemporaryDirectory() as folder:
     (tree / "tools").mkdir(parents=True)
     for file in (program, pathlib.Path(program).with_name("page_parts.py")):
         shutil.copy(file, tree / "tools")
-    shutil.copytree(docs.parent / "results/beyond", tree / "results/beyond")
+    shutil.copytree(results / "beyond", tree / "results/beyond")
     rows = tree / "results/beyond/fat_tree.jsonl"
     for text, said in ((rows.read_text(encoding="utf-8")[:-9], "line 96"), ("", "no row is one of the table's")):
         rows.write_text(text, encoding="utf-8")
-        own = subprocess.run([sys.executable, str(tree / "tools/page_tables"), "check", "--pages", str(docs.parent)],
+        own = subprocess.run([sys.executable, str(tree / "tools/page_tables"), "check", "--pages", str(results.parent)],
                              capture_output=True, text=True, check=False)
         check(own.returncode == 2 and said in own.stderr, own.stdout + own.stderr)
 

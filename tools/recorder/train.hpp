@@ -39,7 +39,7 @@ struct CurvePoint {
 [[nodiscard]] std::string key_of(const TrainSettings& settings);
 
 /// Trains `model` by its new trainer, which has the settings' own. Each row, a JSON object
-/// (docs/explanation/training.md), goes to `write` as soon as it is known. A training that fails
+/// (docs/reference/training-rows.md), goes to `write` as soon as it is known. A training that fails
 /// (SimulationError) ends with a row that says why, and the error is thrown on.
 [[nodiscard]] std::vector<CurvePoint> train(Model& model, Trainer& trainer,
                                             const TrainSettings& settings,

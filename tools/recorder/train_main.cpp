@@ -541,7 +541,7 @@ void add_flags(cli::Command& command, TrainFlags& flags) {
       .value_text("X");
   command
       .add_option("-o,--output", flags.output,
-                  "append a JSON line for each iteration (docs/explanation/training.md)")
+                  "append a JSON line for each iteration (docs/reference/training-rows.md)")
       .value_text("FILE");
   command.add_option("--rows-every", flags.rows_every, "write one of so many iterations")
       .range(1, 1'000'000)

@@ -155,8 +155,8 @@ def as_text(setup: Setup, rows: Rows) -> str:
 
 
 def as_page(setup: Setup, rows: Rows) -> str:
-    """What docs/explanation/training.md shows: all but the inner figures."""
+    """What results/training/NOTES.md shows: all but the inner figures."""
     lead = textwrap.fill(f"`{setup.name}`: {of_setup(setup, rows)}.", 98)
     return (f"### {setup.title}\n{lead}\n\n![Accuracy over simulated time and over iterations]"
-            f"(../../results/training/{setup.name}.svg)\n\n{markdown(*summary(rows))}\n{markdown(*orderings(rows))}\n"
+            f"({setup.name}.svg)\n\n{markdown(*summary(rows))}\n{markdown(*orderings(rows))}\n"
             f"{counts(setup, rows)}\n")

@@ -168,7 +168,7 @@ TEST_CASE("ratios are to the paper's own formula, its upper end first") {
 
 TEST_CASE(
     "times exceed a paper's upper bound only by the mechanisms that "
-    "docs/explanation/paper-bounds.md names" *
+    "results/bounds/NOTES.md names" *
     doctest::test_suite("large")) {
   const std::set<std::string> folding{
       "cltk",       "dsar_recursive_double", "gtopk",          "hard_threshold",
