@@ -7,8 +7,8 @@ An example is a block that begins with ```console: lines that begin with '$ ' ar
 where they end in a backslash, with a here document after them where they have one), and what follows is what they print, on both streams. A line '...' stands for any
 lines, '...' within a line for any text; a line that begins with '#' is a remark. Examples of one page run one after
 the other in an empty folder (or FOLDER); thinwire is on the PATH, and $THINWIRE is the source tree. A command fails unless it
-exits with 0 or ends in '; echo $?'. A page that is called commands.md has to show every command that
-'thinwire --help' names. --update writes what was printed into the page, but for examples that have '...' in them.
+exits with 0 or ends in '; echo $?'. With commands.md, its folder and those beside it have to show
+every command that 'thinwire --help' names. --update writes what was printed into the page, but for examples that have '...' in them.
 """
 import argparse
 import os
@@ -107,11 +107,13 @@ def check_page(page, thinwire, source, update, folder):
     if changes:
         page.write_text("\n".join(lines), encoding="utf-8")
     if page.name == "commands.md":
+        shown = [example[0] for other in page.parent.parent.glob("*/*.md")
+                 for example in examples_of(other.read_text(encoding="utf-8").split("\n"))]
         for command in commands_of(thinwire):
             call = " ".join(["thinwire", *command])
-            if not any(re.search(re.escape(call) + r"\b", example[0]) for example in examples):
+            if not any(re.search(re.escape(call) + r"\b", example) for example in shown):
                 failures += 1
-                print(f"{page}: no example of '{call}'")
+                print(f"no page has an example of '{call}'")
     print(f"{page.name}: {len(examples)} examples, {failures} failures")
     return failures + (0 if examples else 1)
 

@@ -39,7 +39,7 @@ ALPHABETA = str(SOURCE / "platforms" / "alphabeta.xml")
 PROTOCOL_TIMES = {"nccl_ring", "nccl_tree", "dense_auto", "dense_auto_ovlp"}
 # They choose a schedule by its cost: others of α, β and γ may get another one.
 CHOOSES_BY_COST = {"dense_auto", "dense_auto_ovlp", "dragonn"}
-# Messages of two channels share a port, where sums and words stagger them: docs/reference/timeline.md shows why.
+# Messages of two channels share a port, where sums and words stagger them: docs/explanation/alpha-beta.md says why.
 STAGGERED = {"nccl_tree", "dense_auto", "dense_auto_ovlp"}
 # Each needs what a drawn configuration has not: switches that sum.
 LEFT_OUT = {"dense_in_network"}

@@ -87,7 +87,7 @@ TEST_CASE("Dense schemes that know the nodes are faster than a flat ring from a 
 
 TEST_CASE("Sums in NVSwitches take what NCCL's NVLS is measured to take, on 4 to 8 H100") {
   // busbw in GB/s by GPUs, for 2 to 4 GB: github.com/NVIDIA/nccl, issue 1455;
-  // docs/explanation/links.md.
+  // results/links/NOTES.md.
   constexpr double kBytes = 2147483648.0;
   for (const auto& [gpus, measured] :
        {std::pair{4, 370.0}, {5, 420.0}, {6, 440.0}, {7, 460.0}, {8, 480.0}}) {
@@ -104,7 +104,7 @@ TEST_CASE("Sums in NVSwitches take what NCCL's NVLS is measured to take, on 4 to
 
 TEST_CASE("NCCL's rings between nodes take what they are measured to take") {
   // busbw in GB/s: github.com/NVIDIA/nccl, issue 812, eight NICs of 25 GB/s; NVIDIA/nccl-tests,
-  // issue 290, 46 to 48 GB/s of each of eight NICs of 50 GB/s; docs/explanation/links.md.
+  // issue 290, 46 to 48 GB/s of each of eight NICs of 50 GB/s; results/links/NOTES.md.
   struct Measured {
     const char* platform;
     int gpus;
