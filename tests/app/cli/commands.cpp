@@ -384,6 +384,10 @@ TEST_CASE("columns are chosen, compared and told by the same names") {
   CHECK(records[1]["over_best"] == thinwire::test::approx(records[1]["time_mean_s"].get<double>() /
                                                           records[0]["time_mean_s"].get<double>()));
   CHECK(run_program("compare " + rows + " --sort-by ratio").exit_code == 0);
+  const std::string traced = folder.write(
+      "traced.jsonl", run_program("run --scheme topka --trace lstm_all -P 4 --format jsonl").out);
+  const Ended headed = run_program("compare " + traced + " --where input=lstm_all --columns input");
+  CHECK(headed.out.starts_with("input\nlstm_all\n"));
   const Ended partly = run_program("compare " + rows + " --where scheme=topka,dense");
   CHECK(partly.exit_code == 0);
   CHECK(partly.err ==

@@ -256,6 +256,12 @@ std::optional<std::string> find_key(const std::string& name, const std::vector<s
   for (const std::string& key : keys) {
     if (name_of_key(key) == name || key.substr(key.rfind('.') + 1) == name) return key;
   }
+  // The heading under which tables show where gradients come from.
+  if (name == "input") {
+    for (const char* key : {"input.trace", "input.profile"}) {
+      if (std::ranges::find(keys, key) != keys.end()) return key;
+    }
+  }
   return std::nullopt;
 }
 
