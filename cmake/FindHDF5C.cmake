@@ -1,5 +1,5 @@
 # HDF5::c: the serial C library alone, which Debian keeps in a folder of its own. CMake's FindHDF5
-# asks a compiler wrapper and wants the C language. Installed with Thinwire's CMake package.
+# asks a compiler wrapper and wants the C language.
 find_path(HDF5_INCLUDE_DIR hdf5.h PATH_SUFFIXES hdf5/serial)
 find_library(HDF5_LIBRARY NAMES hdf5_serial hdf5)
 include(FindPackageHandleStandardArgs)

@@ -1,4 +1,4 @@
-# SimGrid::simgrid: Debian's libsimgrid-dev brings no CMake package. Installed with Thinwire's own.
+# SimGrid::simgrid: Debian's libsimgrid-dev brings no CMake package.
 find_path(SIMGRID_INCLUDE_DIR simgrid/s4u.hpp)
 find_library(SIMGRID_LIBRARY simgrid)
 include(FindPackageHandleStandardArgs)

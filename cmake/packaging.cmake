@@ -78,7 +78,6 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/ThinwireConfigVersion.cma
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/ThinwireConfig.cmake
               ${PROJECT_BINARY_DIR}/ThinwireConfigVersion.cmake
-              cmake/FindHDF5C.cmake cmake/FindSimGrid.cmake
         DESTINATION ${package} COMPONENT development)
 install(FILES ${PROJECT_BINARY_DIR}/changelog.gz cmake/copyright DESTINATION ${doc}-dev COMPONENT development)
 if(THINWIRE_HAS_MPI)
@@ -118,7 +117,7 @@ sparsifiers of its own to Thinwire, and an example of one.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME thinwire-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-  "thinwire (= ${PROJECT_VERSION}), libfmt-dev, nlohmann-json3-dev, libsimgrid-dev, libboost-graph-dev, libhdf5-dev, libexpat1-dev, libprotobuf-dev, pkg-config, librsvg2-dev, libfontconfig-dev")
+  "thinwire (= ${PROJECT_VERSION}), libfmt-dev, nlohmann-json3-dev, libboost-graph-dev, libexpat1-dev, libprotobuf-dev")
 set(CPACK_COMPONENT_MPI_DESCRIPTION
 "Thinwire simulates the allreduce collectives that distributed training uses
 for sparse and dense gradients. This program, which 'thinwire measure' runs,

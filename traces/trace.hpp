@@ -61,7 +61,7 @@ struct GradientSample {
 
 /// Reads a trace window by window, so that it may be larger than memory. Data are checked as they
 /// are read: order, ranges, finiteness, lengths. Throws InputError with the file, dataset, position
-/// and what would be right.
+/// and what would be right, and SimulationError where the module `hdf5` is missing.
 class TraceReader {
  public:
   explicit TraceReader(const std::string& path);
@@ -83,8 +83,9 @@ class TraceReader {
   /// One value per coordinate of gradients(), in its iteration `at`.
   [[nodiscard]] std::vector<float> gradient(std::size_t at, Rank rank) const;
 
+  struct File;  ///< of the module `hdf5`: hdf5_module.hpp
+
  private:
-  struct File;
   std::unique_ptr<File> file_;
 };
 
@@ -112,8 +113,9 @@ class TraceWriter {
   /// Writes the remaining data and closes the file, which is not a valid trace without it.
   void finish();
 
+  struct File;  ///< of the module `hdf5`
+
  private:
-  struct File;
   std::unique_ptr<File> file_;
 };
 

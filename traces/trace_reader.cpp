@@ -11,7 +11,7 @@
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "traces/hdf5.hpp"
-#include "traces/trace.hpp"
+#include "traces/hdf5_module.hpp"
 
 namespace thinwire::traces {
 
@@ -183,14 +183,8 @@ void require_magnitude(const Dataset& dataset, const Position& at, float value) 
   }
 }
 
-}  // namespace
-
-std::int64_t TraceHeader::k() const {
-  return std::max<std::int64_t>(1, std::llround(density * static_cast<double>(components)));
-}
-
-struct TraceReader::File {
-  explicit File(std::string file_path)
+struct OpenTrace {
+  explicit OpenTrace(std::string file_path)
       : path(std::move(file_path)),
         file(open(path)),
         header((check_format(path, file.id()), read_header(path, file.id()))),
@@ -313,16 +307,25 @@ struct TraceReader::File {
   std::optional<Dataset> gradient;
 };
 
-TraceReader::TraceReader(const std::string& path) : file_(std::make_unique<File>(path)) {}
-TraceReader::TraceReader(TraceReader&&) noexcept = default;
-TraceReader& TraceReader::operator=(TraceReader&&) noexcept = default;
-TraceReader::~TraceReader() = default;
+class Hdf5Reader final : public TraceReader::File {
+ public:
+  explicit Hdf5Reader(const std::string& path) : file_(path) {}
 
-const TraceHeader& TraceReader::header() const { return file_->header; }
-const std::vector<int>& TraceReader::iterations() const { return file_->iterations; }
+  [[nodiscard]] const TraceHeader& header() const override { return file_.header; }
+  [[nodiscard]] const std::vector<int>& iterations() const override { return file_.iterations; }
+  [[nodiscard]] TraceWindow window(std::size_t at) const override;
+  [[nodiscard]] SparseVector selected(std::size_t at, Rank rank) const override;
+  [[nodiscard]] const std::optional<GradientSample>& gradients() const override {
+    return file_.sample;
+  }
+  [[nodiscard]] std::vector<float> gradient(std::size_t at, Rank rank) const override;
 
-TraceWindow TraceReader::window(std::size_t at) const {
-  const File& file = *file_;
+ private:
+  OpenTrace file_;
+};
+
+TraceWindow Hdf5Reader::window(std::size_t at) const {
+  const OpenTrace& file = file_;
   const auto row = static_cast<hsize_t>(at);
   const auto ranks = static_cast<std::size_t>(file.header.ranks);
   TraceWindow window;
@@ -343,47 +346,38 @@ TraceWindow TraceReader::window(std::size_t at) const {
   return window;
 }
 
-SparseVector TraceReader::selected(std::size_t at, Rank rank) const {
-  static_cast<void>(file_->iterations.at(at));
-  const auto ranks = static_cast<hsize_t>(file_->header.ranks);
+SparseVector Hdf5Reader::selected(std::size_t at, Rank rank) const {
+  static_cast<void>(file_.iterations.at(at));
+  const auto ranks = static_cast<hsize_t>(file_.header.ranks);
   const std::vector<std::int64_t> begins =
-      file_->begins(static_cast<hsize_t>(at) * ranks + static_cast<hsize_t>(rank.value()), 1);
-  return file_->entries(begins[0], begins[1]);
+      file_.begins(static_cast<hsize_t>(at) * ranks + static_cast<hsize_t>(rank.value()), 1);
+  return file_.entries(begins[0], begins[1]);
 }
 
-const std::optional<GradientSample>& TraceReader::gradients() const { return file_->sample; }
-
-std::vector<float> TraceReader::gradient(std::size_t at, Rank rank) const {
-  const GradientSample& sample = file_->sample.value();
+std::vector<float> Hdf5Reader::gradient(std::size_t at, Rank rank) const {
+  const GradientSample& sample = file_.sample.value();
   static_cast<void>(sample.iterations.at(at));
   const Position row{static_cast<hsize_t>(at), static_cast<hsize_t>(rank.value())};
   float scale = 0;
-  file_->scale->read(row, 1, &scale);
-  require_magnitude(*file_->scale, row, scale);
+  file_.scale->read(row, 1, &scale);
+  require_magnitude(*file_.scale, row, scale);
   std::vector<float> values;
   values.reserve(sample.coordinates.size());
-  for_each<float>(*file_->gradient, row, 0, sample.coordinates.size(),
+  for_each<float>(*file_.gradient, row, 0, sample.coordinates.size(),
                   [&](hsize_t component, float value) {
                     values.push_back(scale * value);
-                    require_finite(*file_->gradient, {row[0], row[1], component}, values.back());
+                    require_finite(*file_.gradient, {row[0], row[1], component}, values.back());
                   });
   return values;
 }
 
-TraceTotals read_all(const TraceReader& reader) {
-  TraceTotals totals;
-  for (std::size_t at = 0; at < reader.iterations().size(); ++at) {
-    for (const SparseVector& selected : reader.window(at).selected) {
-      totals.entries += static_cast<std::int64_t>(selected.size());
-    }
-  }
-  if (!reader.gradients()) return totals;
-  for (std::size_t at = 0; at < reader.gradients()->iterations.size(); ++at) {
-    for (int rank = 0; rank < reader.gradients()->ranks; ++rank) {
-      totals.gradients += static_cast<std::int64_t>(reader.gradient(at, Rank(rank)).size());
-    }
-  }
-  return totals;
+}  // namespace
+
+std::unique_ptr<TraceReader::File> open_trace(const std::string& path) {
+  return std::make_unique<Hdf5Reader>(path);
 }
 
 }  // namespace thinwire::traces
+
+extern "C" const thinwire::traces::TraceFunctions thinwire_traces{
+    .open = thinwire::traces::open_trace, .create = thinwire::traces::create_trace};

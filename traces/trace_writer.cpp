@@ -8,7 +8,7 @@
 
 #include "sim/core/base/errors.hpp"
 #include "traces/hdf5.hpp"
-#include "traces/trace.hpp"
+#include "traces/hdf5_module.hpp"
 
 namespace thinwire::traces {
 
@@ -170,9 +170,7 @@ void check_header(const std::string& path, const TraceHeader& header) {
           fmt::format("have {} components of {}", first, header.components));
 }
 
-}  // namespace
-
-struct TraceWriter::File {
+struct NewTrace {
   struct Gradients {
     Growing iteration;
     Growing scale;
@@ -182,7 +180,7 @@ struct TraceWriter::File {
     int last = 0;
   };
 
-  File(const std::string& file_path, const TraceHeader& of)
+  NewTrace(const std::string& file_path, const TraceHeader& of)
       : path((check_header(file_path, of), file_path)),
         header(of),
         file(create(path)),
@@ -279,12 +277,21 @@ struct TraceWriter::File {
   int last = 0;
 };
 
-TraceWriter::TraceWriter(const std::string& path, const TraceHeader& header)
-    : file_(std::make_unique<File>(path, header)) {}
-TraceWriter::~TraceWriter() = default;
+class Hdf5Writer final : public TraceWriter::File {
+ public:
+  Hdf5Writer(const std::string& path, const TraceHeader& header) : file_(path, header) {}
 
-void TraceWriter::append(const TraceWindow& window) {
-  File& file = *file_;
+  void append(const TraceWindow& window) override;
+  void sample_gradients(const GradientSample& sample) override;
+  void append_gradients(int iteration, const std::vector<std::vector<float>>& gradients) override;
+  void finish() override;
+
+ private:
+  NewTrace file_;
+};
+
+void Hdf5Writer::append(const TraceWindow& window) {
+  NewTrace& file = file_;
   file.check(window);
   if (file.last == 0 && window.global_threshold) {
     file.global_threshold.emplace(file.path, file.file.id(), "/global_threshold", H5T_IEEE_F32LE,
@@ -312,8 +319,8 @@ void TraceWriter::append(const TraceWindow& window) {
   file.value.append(values);
 }
 
-void TraceWriter::sample_gradients(const GradientSample& sample) {
-  File& file = *file_;
+void Hdf5Writer::sample_gradients(const GradientSample& sample) {
+  NewTrace& file = file_;
   const auto refuse_if = [&](bool wrong, const std::string& what) {
     if (wrong) hdf5::refuse(file.path, "gradients", what);
   };
@@ -348,7 +355,7 @@ void TraceWriter::sample_gradients(const GradientSample& sample) {
                     {coordinates});
   for (const std::vector<float>& residual : sample.residuals) residuals.append(residual);
   const Handle half = hdf5::float16();
-  file.gradients.emplace(File::Gradients{
+  file.gradients.emplace(NewTrace::Gradients{
       {file.path, id, "/gradients/iteration", H5T_STD_I64LE, H5T_NATIVE_INT},
       {file.path, id, "/gradients/scale", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, {ranks}},
       {file.path, id, "/gradients/value", half.id(), H5T_NATIVE_FLOAT, {ranks, coordinates}},
@@ -356,11 +363,10 @@ void TraceWriter::sample_gradients(const GradientSample& sample) {
       sample.coordinates.size()});
 }
 
-void TraceWriter::append_gradients(int iteration,
-                                   const std::vector<std::vector<float>>& gradients) {
-  File& file = *file_;
+void Hdf5Writer::append_gradients(int iteration, const std::vector<std::vector<float>>& gradients) {
+  NewTrace& file = file_;
   if (!file.gradients) hdf5::refuse(file.path, "gradients", "sample_gradients() comes first");
-  File::Gradients& target = *file.gradients;
+  NewTrace::Gradients& target = *file.gradients;
   if (iteration < 1 || (target.last != 0 && iteration != target.last + 1)) {
     file.refuse(iteration, fmt::format("gradients follow those of {}", target.last));
   }
@@ -390,8 +396,8 @@ void TraceWriter::append_gradients(int iteration,
   target.value.append(values);
 }
 
-void TraceWriter::finish() {
-  File& file = *file_;
+void Hdf5Writer::finish() {
+  NewTrace& file = file_;
   if (file.last == 0) throw InputError("{}: no iteration was recorded", file.path);
   if (file.gradients && file.gradients->last == 0) {
     hdf5::refuse(file.path, "gradients", "of no iteration were recorded");
@@ -413,6 +419,13 @@ void TraceWriter::finish() {
   close(file.selected);
   close(file.file);
   if (!closed) throw InputError("{}: cannot be written{}", file.path, hdf5::reason());
+}
+
+}  // namespace
+
+std::unique_ptr<TraceWriter::File> create_trace(const std::string& path,
+                                                const TraceHeader& header) {
+  return std::make_unique<Hdf5Writer>(path, header);
 }
 
 }  // namespace thinwire::traces

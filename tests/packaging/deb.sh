@@ -26,16 +26,19 @@ python=$(ls "$work"/python3-thinwire_*.deb 2> /dev/null || true)
 # Every library that the program loads comes from a package that it depends on.
 dpkg-deb -x "$program" "$work/root"
 depends=$(dpkg-deb -f "$program" Depends)
-readelf -d "$work/root/usr/bin/thinwire" | sed -nE 's/.*NEEDED.*\[(.*)\]/\1/p' > "$work/needed"
-[[ -s "$work/needed" ]] || fail "the program needs no library at all"
-while read -r library; do
-  path=$(ldd "$work/root/usr/bin/thinwire" | awk -v name="$library" '$1 == name {print $3}')
-  [[ -n "$path" ]] || continue # the loader itself
-  package=$(dpkg-query -S "$(realpath "$path")" 2> /dev/null || dpkg-query -S "$path")
-  package=${package%%:*}
-  [[ ", $depends" == *", $package "* || ", $depends," == *", $package,"* ]] ||
-    fail "$library is of $package, which is not among: $depends"
-done < "$work/needed"
+modules=("$work"/root/usr/lib/thinwire/{drawing,hdf5,simgrid}.so)
+for code in "$work/root/usr/bin/thinwire" "${modules[@]}"; do
+  readelf -d "$code" | sed -nE 's/.*NEEDED.*\[(.*)\]/\1/p' > "$work/needed"
+  [[ -s "$work/needed" ]] || fail "$code needs no library at all"
+  while read -r library; do
+    path=$(ldd "$code" | awk -v name="$library" '$1 == name {print $3}')
+    [[ -n "$path" ]] || continue # the loader itself
+    package=$(dpkg-query -S "$(realpath "$path")" 2> /dev/null || dpkg-query -S "$path")
+    package=${package%%:*}
+    [[ ", $depends" == *", $package "* || ", $depends," == *", $package,"* ]] ||
+      fail "$library is of $package, which is not among: $depends"
+  done < "$work/needed"
+done
 for package in $(dpkg-deb -f "$development" Depends | sed 's/([^)]*)//g; s/,/ /g'); do
   [[ $package == thinwire ]] || dpkg-query -W "$package" > /dev/null || fail "thinwire-dev: no $package"
 done
@@ -51,6 +54,7 @@ run_it() { # run_it PROGRAM SHARE
   "$1" list platforms | grep -F "$2/platforms/fat_tree.xml" > /dev/null || fail "$1 takes its platforms from elsewhere"
   "$1" run --scheme topka -P 4 -n 1000 --network smpi --platform fat_tree > "$work/out" || fail "run"
   "$1" trace show lstm_all > "$work/out" || fail "trace show"
+  "$1" run --scheme dense_ring,topka -P 2,4 -n 1000 --format jsonl > "$work/rows.jsonl" && "$1" report "$work/rows.jsonl" --figure time -o "$work/time.png" > "$work/out" || fail "report"
   # The scripts for PyTorch come along. What they write, the program reads.
   /usr/bin/python3 "$2/pytorch/write_trace.py" "$work/trace.h5" || fail "write_trace.py"
   "$1" trace check "$work/trace.h5" > "$work/out" || fail "the trace of write_trace.py"

@@ -78,35 +78,60 @@ class Platform {
   };
 
   /// Throws InputError naming the file, and the line of what is no XML or no platform; where
-  /// SimGrid aborts instead, its reason is on stderr.
+  /// SimGrid aborts instead, its reason is on stderr. Throws SimulationError where the module
+  /// `simgrid` is missing.
   Platform(const std::string& path, const Loading& loading);
   explicit Platform(const std::string& path);
   Platform(const Platform&) = delete;
   Platform& operator=(const Platform&) = delete;
-  ~Platform();
 
-  [[nodiscard]] const std::string& path() const;
-  [[nodiscard]] const PlatformXml& xml() const;
+  [[nodiscard]] const std::string& path() const { return loaded_->path; }
+  [[nodiscard]] const PlatformXml& xml() const { return loaded_->xml; }
   /// By name, numbers in names as numbers: "gpu-9" is before "gpu-10".
-  [[nodiscard]] std::span<const PlatformHost> hosts() const;
+  [[nodiscard]] std::span<const PlatformHost> hosts() const { return loaded_->hosts; }
   /// By name. The two directions of a split-duplex link are two links, NAME_UP and NAME_DOWN.
-  [[nodiscard]] std::span<const PlatformLink> links() const;
+  [[nodiscard]] std::span<const PlatformLink> links() const { return loaded_->links; }
   /// Names of routers, by name.
-  [[nodiscard]] std::vector<std::string> routers() const;
+  [[nodiscard]] std::vector<std::string> routers() const { return loaded_->routers(); }
   /// What SimGrid takes from one host to another. Throws InputError naming both where there is
   /// none.
-  [[nodiscard]] Route route(HostIndex from, HostIndex to) const;
+  [[nodiscard]] Route route(HostIndex from, HostIndex to) const {
+    Route route;
+    loaded_->route(from, to, route.links, &route.latency);
+    return route;
+  }
   /// The same into a list that is used again, with the latency where it is asked for: for millions of
   /// pairs.
   void route_into(HostIndex from, HostIndex to, std::vector<LinkIndex>& links,
-                  Seconds* latency = nullptr) const;
+                  Seconds* latency = nullptr) const {
+    loaded_->route(from, to, links, latency);
+  }
   /// LogGP's g of the hosts' ports; 0 where the platform says nothing.
-  [[nodiscard]] Seconds message_gap() const;
+  [[nodiscard]] Seconds message_gap() const { return loaded_->message_gap; }
   /// The switches that sum, scaled like the links.
-  [[nodiscard]] const ReducingSwitches& switches() const;
+  [[nodiscard]] const ReducingSwitches& switches() const { return loaded_->switches; }
+
+  /// What the module `simgrid` makes of a platform.
+  struct Loaded {
+    Loaded() = default;
+    Loaded(const Loaded&) = delete;
+    Loaded& operator=(const Loaded&) = delete;
+    virtual ~Loaded() = default;
+
+    [[nodiscard]] virtual std::vector<std::string> routers() const = 0;
+    /// As Platform::route_into.
+    virtual void route(HostIndex from, HostIndex to, std::vector<LinkIndex>& into,
+                       Seconds* latency) = 0;
+
+    std::string path;
+    PlatformXml xml;
+    std::vector<PlatformHost> hosts;
+    std::vector<PlatformLink> links;
+    Seconds message_gap;
+    ReducingSwitches switches;
+  };
 
  private:
-  struct Loaded;
   std::unique_ptr<Loaded> loaded_;
 };
 

@@ -17,6 +17,7 @@
 #include "sim/machine/workloads/device.hpp"
 #include "sim/machine/workloads/model.hpp"
 #include "topologies/loading/shipped.hpp"
+#include "topologies/loading/simgrid_module.hpp"
 #include "traces/shipped.hpp"
 
 namespace thinwire::plan {
@@ -99,7 +100,10 @@ std::string what_is_read(const Point& point) {
 
 std::string key_of(const Point& point) {
   std::string all = version() + to_json(point).dump();
-  if (version_is_uncertain()) all += hash_of_file(code_file());
+  if (version_is_uncertain()) {
+    all += hash_of_file(code_file());
+    if (!point.platform.empty()) all += hash_of_file(topologies::kSimGrid.file());
+  }
   if (!point.platform.empty()) {
     all += read_text_if_any(topologies::kPlatforms.file(point.platform)) +
            read_text_if_any(point.placement);

@@ -15,6 +15,7 @@
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/memory.hpp"
 #include "topologies/loading/shipped.hpp"
+#include "topologies/loading/simgrid_module.hpp"
 
 namespace thinwire::run {
 
@@ -89,6 +90,7 @@ int processes_of(double expected_s, std::size_t points, const ProcessSettings& s
 
 ChildWork work_of(const plan::Point& point, const SimulationSettings& settings,
                   const TimelineWish* timeline) {
+  if (!point.platform.empty()) topologies::platform_functions();  // once, for all processes
   const auto simulation = std::make_shared<std::optional<Simulation>>();
   const bool has_clock = point.network->has_clock;
   return {.subject = subject_of(point),

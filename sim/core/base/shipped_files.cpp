@@ -25,15 +25,8 @@ std::string& package_share() {
 
 std::vector<fs::path> possible_folders(const ShippedFiles& files) {
   std::vector<fs::path> folders;
-  if (const char* share = std::getenv("THINWIRE_SHARE"); share != nullptr && *share != '\0') {
+  for (const std::string& share : share_folders())
     folders.push_back(fs::path(share) / files.in_share);
-  }
-  const fs::path program = is_loaded_library() ? std::string() : code_file();
-  if (!program.empty()) {
-    const fs::path share = program.parent_path() / THINWIRE_SHARE_FROM_PROGRAM;
-    folders.push_back((share / files.in_share).lexically_normal());
-  }
-  if (!package_share().empty()) folders.push_back(fs::path(package_share()) / files.in_share);
   folders.push_back(fs::path(THINWIRE_SOURCE_TREE) / files.in_source);
   folders.push_back(fs::path(THINWIRE_SHARE) / files.in_share);
   return folders;
@@ -52,6 +45,20 @@ fs::path folder_of(const ShippedFiles& files) {
 }  // namespace
 
 void set_share(const std::string& folder) { package_share() = folder; }
+
+std::vector<std::string> share_folders() {
+  std::vector<std::string> folders;
+  if (const char* share = std::getenv("THINWIRE_SHARE"); share != nullptr && *share != '\0') {
+    folders.emplace_back(share);
+  }
+  const fs::path program = is_loaded_library() ? std::string() : code_file();
+  if (!program.empty()) {
+    const fs::path share = program.parent_path() / THINWIRE_SHARE_FROM_PROGRAM;
+    folders.push_back(share.lexically_normal().string());
+  }
+  if (!package_share().empty()) folders.push_back(package_share());
+  return folders;
+}
 
 std::vector<std::string> ShippedFiles::names() const {
   std::vector<std::string> found;

@@ -10,10 +10,13 @@ namespace thinwire::inline base {
 /// code is a library of; empty: none.
 void set_share(const std::string& folder);
 
-/// One kind of shipped file. Its files are in the first folder that exists of: the one that the
-/// environment variable THINWIRE_SHARE names, the one beside the running program
-/// (../share/thinwire, so that an installation may be moved), the one that set_share() named, the
-/// source tree, and the configured installation folder.
+/// The share/thinwire folders that may exist: the one that the environment variable THINWIRE_SHARE
+/// names, the one beside the running program (../share/thinwire, so that an installation may be
+/// moved), and the one that set_share() named.
+[[nodiscard]] std::vector<std::string> share_folders();
+
+/// One kind of shipped file. Its files are in the first folder that exists of: those of
+/// share_folders(), the source tree, and the configured installation folder.
 struct ShippedFiles {
   const char* what;       ///< "platform"
   const char* extension;  ///< ".xml"

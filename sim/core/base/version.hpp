@@ -9,6 +9,8 @@ namespace thinwire::inline base {
 /// neither git nor a git archive names the commit. For a program that builds on Thinwire:
 /// "1.0.0+g1a2b3c4 with own_scheme 1.0".
 [[nodiscard]] std::string version();
+/// The same without a program that builds on Thinwire.
+[[nodiscard]] const char* built_version();
 /// True when the version does not identify the code: built from a tree with uncommitted changes or
 /// from an unknown commit, or by a program that gives no version of its own.
 [[nodiscard]] bool version_is_uncertain();

@@ -5,17 +5,8 @@
 #include <sys/prctl.h>
 
 #include <simgrid/version.h>
-#include <xbt/xbt_os_time.h>
 #include <simgrid/s4u.hpp>
 #include <xbt/config.hpp>
-
-// SMPI reads the thread's CPU clock twice per MPI call, two system calls, even if it does not
-// simulate computation and discards the readings. These definitions replace its own two functions,
-// which saves half of the processor time of a message. See docs/decisions/0011-no-thread-timers.md.
-extern "C" {
-void xbt_os_threadtimer_start(xbt_os_timer_t /*timer*/) {}
-void xbt_os_threadtimer_stop(xbt_os_timer_t /*timer*/) {}
-}
 
 namespace thinwire::networks {
 
@@ -33,10 +24,7 @@ constexpr int kStackKiB = 256;
 
 }  // namespace
 
-const SmpiSettings& with_contexts(const SmpiSettings& settings) {
-  simgrid::config::set_value<std::string>("contexts/factory", kContexts);
-  return settings;
-}
+void choose_contexts() { simgrid::config::set_value<std::string>("contexts/factory", kContexts); }
 
 void configure_smpi(const SmpiSettings& settings) {
   using simgrid::config::set_default;
@@ -57,7 +45,7 @@ void configure_smpi(const SmpiSettings& settings) {
   smpi_comm_set_copy_data_callback([](smx_activity_t, void*, size_t) {});
 }
 
-std::string simgrid_version() {
+std::string version_of_simgrid() {
   int major = 0;
   int minor = 0;
   int patch = 0;

@@ -16,7 +16,6 @@
 // process (sim/core/base/child_process.hpp).
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,7 +54,7 @@ struct SmpiSettings {
   std::vector<std::string> more = {};  ///< SimGrid's own settings, as KEY:VALUE
 };
 
-class SmpiLinks;
+class SmpiSimulation;
 
 /// SimGrid's MPI emulation on a platform.
 class SmpiNetwork final : public Network {
@@ -75,14 +74,8 @@ class SmpiNetwork final : public Network {
   RunReport run(int ranks, const RankProgram& program) override;
 
  private:
-  void limit_ports();
-
-  SmpiSettings settings_;
+  std::unique_ptr<SmpiSimulation> simulation_;
   topologies::Platform platform_;
-  std::unique_ptr<SmpiLinks> links_;
-  std::vector<topologies::HostIndex> hosts_;
-  std::function<void()> at_deadlock_;  ///< for the current run
-  int runs_ = 0;
 };
 
 }  // namespace thinwire::networks
