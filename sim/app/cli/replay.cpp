@@ -6,7 +6,6 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 #include "sim/app/cli/collectives.hpp"
@@ -87,6 +86,8 @@ schedules::ReadSchedule schedule_of(const ScheduleFlags& flags) {
 /// One run, in a process of its own: SimGrid loads one platform a process.
 Json replay(const plan::Point& point, const schedules::ReadSchedule& schedule, Bytes eager,
             const CollectiveSchemes& schemes, bool verbose) {
+  // Without a clock, sends wait for nothing, and a deadlock would not be seen.
+  if (!point.network->has_clock) schedules::check_progress(schedule, eager);
   const auto network = std::make_shared<run::ReadyNetwork>();
   run::Executor executor({.verbose = verbose});
   const std::size_t number = executor.start(
@@ -107,7 +108,12 @@ Json replay(const plan::Point& point, const schedules::ReadSchedule& schedule, B
              if (!std::isfinite(time)) networks::throw_time_overflow();
              return Json{{"time_s", time}, {"steps", report.steps()}}.dump();
            }});
-  return Json::parse(executor.take(number)->outcome().text);
+  try {
+    return Json::parse(executor.take(number)->outcome().text);
+  } catch (const SimulationError&) {
+    schedules::check_progress(schedule, eager);  // which knows the places in the file
+    throw;
+  }
 }
 
 CollectiveSchemes schemes_of(const ScheduleFlags& flags) {
@@ -125,18 +131,16 @@ CollectiveSchemes schemes_of(const ScheduleFlags& flags) {
 }
 
 /// The points with the limit of eager sends that holds for each: one of `limits`, if there are any,
-/// the point's own where one is given, else that of the file. Throws as check_progress() does.
+/// the point's own where one is given, else that of the file.
 std::vector<std::pair<plan::Point, Bytes>> runs_of(const std::vector<plan::Point>& points,
                                                    const std::vector<Bytes>& limits, bool is_given,
                                                    const schedules::ReadSchedule& schedule) {
   std::vector<std::pair<plan::Point, Bytes>> runs;
-  std::set<Bytes> checked;
   for (const plan::Point& point : points) {
     const Bytes of_point = is_given ? point.machine.host.eager : schedule.eager;
     for (const Bytes eager : limits.empty() ? std::vector{of_point} : limits) {
       runs.emplace_back(point, eager);
       if (knows_eager(*point.network)) runs.back().first.machine.host.eager = eager;
-      if (checked.insert(eager).second) schedules::check_progress(schedule, eager);
     }
   }
   return runs;

@@ -36,9 +36,9 @@ struct RankRecording {
     NextWaits& waits = strands[static_cast<std::size_t>(strand)];
     const auto position = static_cast<std::uint32_t>(ops.size());
     op.processor = static_cast<int>(strand);
-    op.after_end = std::exchange(waits.ended, {});
-    op.after_begin = std::exchange(waits.begun, {position});
-    ops.push_back(std::move(op));
+    ops.add(op, waits.ended, waits.begun);
+    waits.ended.clear();
+    waits.begun.assign(1, position);
     return position;
   }
   NextWaits& of(Strand strand) { return strands[static_cast<std::size_t>(strand)]; }

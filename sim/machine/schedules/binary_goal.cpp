@@ -68,15 +68,17 @@ class RankReader {
   }
 
   RankSchedule read() {
-    RankSchedule ops;
+    std::vector<ScheduleOp> ops;
+    std::vector<OpLists::Pair> after_end;
+    std::vector<OpLists::Pair> after_begin;
     ops.reserve(nodes_);
     for (std::uint32_t node = 0; node < nodes_; ++node) ops.push_back(op_of(node));
     for (std::uint32_t node = 0; node < nodes_; ++node) {
       const std::uint64_t at = first_ + kNodeBytes * node;
-      for (const std::uint32_t later : list(node, at + 23)) ops[later].after_end.push_back(node);
-      for (const std::uint32_t later : list(node, at + 31)) ops[later].after_begin.push_back(node);
+      read_list(node, at + 23, after_end);
+      read_list(node, at + 31, after_begin);
     }
-    return ops;
+    return {std::move(ops), after_end, after_begin};
   }
 
  private:
@@ -88,18 +90,16 @@ class RankReader {
     bits_.refuse(fmt::format("rank {}, operation {}: {}", rank_, node + 1, what));
   }
 
-  /// The nodes of the list whose length and beginning are at a place.
-  [[nodiscard]] std::vector<std::uint32_t> list(std::uint32_t node, std::uint64_t at) {
+  /// Adds the nodes that wait for `node`, of the list whose length and beginning are at a place.
+  void read_list(std::uint32_t node, std::uint64_t at, std::vector<OpLists::Pair>& waits) {
     const std::uint32_t length = bits_.word(at);
     take(std::uint64_t{4} * length);
     const std::uint64_t begin = lists_ + std::uint64_t{4} * bits_.word(at + 4);
     if (length > 0) static_cast<void>(bits_.number(begin + std::uint64_t{4} * (length - 1), 4));
-    std::vector<std::uint32_t> all;
     for (std::uint32_t i = 0; i < length; ++i) {
-      all.push_back(bits_.word(begin + std::uint64_t{4} * i));
-      if (all.back() >= nodes_) refuse(node, "one that waits for it does not exist");
+      waits.emplace_back(bits_.word(begin + std::uint64_t{4} * i), node);
+      if (waits.back().first >= nodes_) refuse(node, "one that waits for it does not exist");
     }
-    return all;
   }
 
   [[nodiscard]] ScheduleOp op_of(std::uint32_t node) const {

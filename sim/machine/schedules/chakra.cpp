@@ -80,7 +80,7 @@ class ChakraWriter {
 
   void write_op(std::size_t at) {
     const ScheduleOp& op = ops_[at];
-    std::vector<std::uint64_t>& before = before_[at] = predecessors(op);
+    std::vector<std::uint64_t>& before = before_[at] = predecessors(at);
     if (before.size() > kMostPredecessors) {
       chakra::TraceNode all = node("after", chakra::COMP, before);
       add_bool(all, "is_cpu_op", true);
@@ -114,10 +114,10 @@ class ChakraWriter {
 
   /// The nodes that must have ended before an operation begins: those that it waits for itself, and
   /// those of the operations that begin before it. What follows from the others is left out.
-  [[nodiscard]] std::vector<std::uint64_t> predecessors(const ScheduleOp& op) const {
+  [[nodiscard]] std::vector<std::uint64_t> predecessors(std::size_t op) const {
     std::vector<std::uint64_t> all;
-    for (const std::uint32_t before : op.after_end) all.push_back(ids_[before]);
-    for (const std::uint32_t before : op.after_begin) {
+    for (const std::uint32_t before : ops_.after_end().of(op)) all.push_back(ids_[before]);
+    for (const std::uint32_t before : ops_.after_begin().of(op)) {
       all.insert(all.end(), before_[before].begin(), before_[before].end());
     }
     std::ranges::sort(all);
@@ -209,9 +209,9 @@ class ChakraReader {
       }
       eager_ = Bytes(attribute.int64_val());
     }
-    RankSchedule ops;
+    std::vector<ScheduleOp> ops;
     std::unordered_map<std::uint64_t, std::uint32_t> positions;
-    std::vector<std::vector<std::uint64_t>> before;
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> before;  // operations and nodes
     for (chakra::TraceNode node; next(node); node.Clear()) {
       const auto at = static_cast<std::uint32_t>(ops.size());
       if (!positions.emplace(node.id(), at).second) {
@@ -220,19 +220,19 @@ class ChakraReader {
       ops.push_back(op_of(node, at));
       places_.push_back(node.id());
       // Control dependencies are the calls in which PyTorch recorded an operation: no order of time.
-      before.emplace_back(node.data_deps().begin(), node.data_deps().end());
+      for (const std::uint64_t id : node.data_deps()) before.emplace_back(at, id);
     }
-    for (std::size_t i = 0; i < ops.size(); ++i) {
-      for (const std::uint64_t id : before[i]) {
-        const auto found = positions.find(id);
-        if (found == positions.end()) {  // converters leave out nodes that others wait for
-          ++missing_;
-          continue;
-        }
-        ops[i].after_end.push_back(found->second);
+    std::vector<OpLists::Pair> after_end;
+    after_end.reserve(before.size());
+    for (const auto& [op, id] : before) {
+      const auto found = positions.find(id);
+      if (found != positions.end()) {
+        after_end.emplace_back(op, found->second);
+      } else {  // converters leave out nodes that others wait for
+        ++missing_;
       }
     }
-    return ops;
+    return {std::move(ops), after_end, {}};
   }
 
   [[nodiscard]] std::vector<std::uint64_t>& places() { return places_; }

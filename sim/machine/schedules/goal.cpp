@@ -3,18 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <iterator>
 #include <limits>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/numbers.hpp"
 #include "sim/core/base/printable.hpp"
+#include "sim/core/base/random.hpp"
 #include "sim/machine/schedules/binary_goal.hpp"
 
 namespace thinwire::schedules {
@@ -37,6 +40,21 @@ namespace {
 constexpr std::int64_t kMostGoalRanks = 1 << 24;
 constexpr std::size_t kLeastOfRank = 8;  ///< characters: "rank 0{}"
 
+/// A word of digits as a number; nothing for any other.
+std::optional<std::int64_t> whole_number(std::string_view word) {
+  constexpr std::size_t kSafe = 18;  // digits of any number that std::int64_t holds
+  if (word.empty() || word.size() > kSafe) {
+    const auto value = parse_number<std::int64_t>(word);
+    return value && *value >= 0 ? value : std::nullopt;
+  }
+  std::int64_t value = 0;
+  for (const char c : word) {
+    if (c < '0' || c > '9') return std::nullopt;
+    value = 10 * value + (c - '0');
+  }
+  return value;
+}
+
 /// The words and signs of GOAL text, with their lines. Ends of lines are words too, since they end
 /// statements.
 class GoalTokens {
@@ -48,44 +66,48 @@ class GoalTokens {
   /// The present word: empty at the end of the text, "\n" at the end of a line.
   [[nodiscard]] std::string_view word() const { return word_; }
   void advance() {
-    if (word_ == "\n") ++line_;
+    if (ends_line()) ++line_;
     skip_blanks();
     const std::size_t begin = at_;
-    if (at_ == text_.size()) {
-      word_ = {};
-      return;
-    }
-    ++at_;
-    if (is_part(text_[begin])) {
-      while (at_ < text_.size() && is_part(text_[at_])) ++at_;
-    }
-    word_ = text_.substr(begin, at_ - begin);
+    std::size_t end = begin;
+    while (end < text_.size() && is_part(text_[end])) ++end;
+    if (end == begin && end < text_.size()) ++end;  // a sign, or the end of a line
+    word_ = {text_.data() + begin, end - begin};
+    at_ = end;
   }
+  [[nodiscard]] bool ends_line() const { return !word_.empty() && word_.front() == '\n'; }
   [[nodiscard]] std::string_view take() {
     const std::string_view taken = word_;
     advance();
     return taken;
   }
-  bool take_if(std::string_view wanted) {
-    if (word_ != wanted) return false;
+  /// Whether it is this word. Its length is known to the compiler, which then calls nothing.
+  template <std::size_t kSize>
+  [[nodiscard]] bool is(const char (&wanted)[kSize]) const {  // NOLINT(*-avoid-c-arrays)
+    return word_.size() == kSize - 1 && std::memcmp(word_.data(), wanted, kSize - 1) == 0;
+  }
+  template <std::size_t kSize>
+  bool take_if(const char (&wanted)[kSize]) {  // NOLINT(*-avoid-c-arrays)
+    if (!is(wanted)) return false;
     advance();
     return true;
   }
-  void expect(std::string_view wanted) {
+  template <std::size_t kSize>
+  void expect(const char (&wanted)[kSize]) {  // NOLINT(*-avoid-c-arrays)
     if (!take_if(wanted)) refuse(fmt::format("'{}'", wanted));
   }
   [[nodiscard]] std::int64_t number(std::int64_t most, const char* what) {
-    const auto value = parse_number<std::int64_t>(word_);
-    if (!value || *value < 0 || *value > most) {
+    const auto value = whole_number(word_);
+    if (!value || *value > most) {
       refuse(fmt::format("{}, a whole number from 0 to {}", what, most));
     }
     advance();
     return *value;
   }
   [[noreturn]] void refuse(const std::string& wanted) const {
-    const std::string found = word_.empty()   ? "the end of the text"
-                              : word_ == "\n" ? "the end of the line"
-                                              : fmt::format("'{}'", excerpt(std::string(word_)));
+    const std::string found = word_.empty() ? "the end of the text"
+                              : ends_line() ? "the end of the line"
+                                            : fmt::format("'{}'", excerpt(std::string(word_)));
     throw InputError("{}:{}: {} where {} was expected", origin_, line_, found, wanted);
   }
   [[noreturn]] void refuse_statement(const std::string& why) const {
@@ -96,14 +118,25 @@ class GoalTokens {
   [[nodiscard]] std::size_t size() const { return text_.size(); }
 
  private:
+  /// Whether a character is part of a word of several.
   static bool is_part(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           c == '-';
+    static constexpr auto kParts = [] {
+      std::array<bool, 256> parts{};
+      for (const char part :
+           std::string_view("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")) {
+        parts[static_cast<unsigned char>(part)] = true;
+      }
+      return parts;
+    }();
+    return kParts[static_cast<unsigned char>(c)];
   }
   void skip_blanks() {
     while (at_ < text_.size()) {
-      if (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\r') {
+      const char c = text_[at_];
+      if (c == ' ' || c == '\t' || c == '\r') {
         ++at_;
+      } else if (c != '/') {
+        return;
       } else if (text_.substr(at_, 2) == "//") {
         at_ = std::min(text_.find('\n', at_), text_.size());
       } else if (text_.substr(at_, 2) == "/*") {
@@ -124,6 +157,57 @@ class GoalTokens {
   std::size_t at_ = 0;
   std::string_view word_;
   int line_ = 1;
+};
+
+/// The labels of a rank's operations, which are parts of the text: a hash table with open addressing.
+class Labels {
+ public:
+  void clear() {
+    std::ranges::fill(entries_, Entry{});
+    count_ = 0;
+  }
+  [[nodiscard]] std::optional<std::uint32_t> find(std::string_view label) const {
+    const Entry& entry = entries_[place_of(label)];
+    return entry.label.empty() ? std::nullopt : std::optional(entry.op);
+  }
+  /// Adds a label unless it is there. Returns its operation.
+  std::uint32_t add(std::string_view label, std::uint32_t op) {
+    if (2 * (count_ + 1) > entries_.size()) grow();
+    Entry& entry = entries_[place_of(label)];
+    if (entry.label.empty()) {
+      entry = {label, op};
+      ++count_;
+    }
+    return entry.op;
+  }
+
+ private:
+  struct Entry {
+    std::string_view label = {};  ///< empty: none
+    std::uint32_t op = 0;
+  };
+
+  /// Of a label, or the free place for it.
+  [[nodiscard]] std::size_t place_of(std::string_view label) const {
+    const std::size_t mask = entries_.size() - 1;
+    std::uint64_t hash = 0;
+    for (const char c : label) hash = hash * 31 + static_cast<unsigned char>(c);
+    std::size_t place = mix(hash) & mask;
+    while (!entries_[place].label.empty() && entries_[place].label != label) {
+      place = (place + 1) & mask;
+    }
+    return place;
+  }
+  void grow() {
+    const std::vector<Entry> before =
+        std::exchange(entries_, std::vector<Entry>(2 * entries_.size()));
+    for (const Entry& entry : before) {
+      if (!entry.label.empty()) entries_[place_of(entry.label)] = entry;
+    }
+  }
+
+  std::vector<Entry> entries_ = std::vector<Entry>(64);  ///< a power of two, half of them free
+  std::size_t count_ = 0;
 };
 
 class GoalReader {
@@ -152,7 +236,7 @@ class GoalReader {
       known[rank] = true;
       tokens_.expect("{");
       places_ = &read.places[rank];
-      read_rank(schedule[rank]);
+      schedule[rank] = read_rank();
     }
     const auto missing = std::ranges::find(known, false);
     if (missing != known.end()) {
@@ -164,78 +248,84 @@ class GoalReader {
 
  private:
   void skip_lines() {
-    while (tokens_.take_if("\n")) {
-    }
+    while (tokens_.ends_line()) tokens_.advance();
   }
 
-  void read_rank(RankSchedule& ops) {
+  [[nodiscard]] RankSchedule read_rank() {
+    std::vector<ScheduleOp> ops;
     labels_.clear();
+    after_end_.clear();
+    after_begin_.clear();
     for (skip_lines(); !tokens_.take_if("}"); skip_lines()) {
       const std::string_view first = tokens_.word();
       if (first.empty()) tokens_.refuse("'}'");
-      if (first == "send" || first == "recv" || first == "calc") {
+      if (tokens_.is("send") || tokens_.is("recv") || tokens_.is("calc")) {
         read_op(ops);
         continue;
       }
       if (!is_label(first)) tokens_.refuse("a label, send, recv, calc or '}'");
       tokens_.advance();
       if (tokens_.take_if(":")) {
-        const auto [label, fresh] =
-            labels_.emplace(std::string(first), static_cast<std::uint32_t>(ops.size()));
-        if (!fresh) {
+        const std::uint32_t known = labels_.add(first, static_cast<std::uint32_t>(ops.size()));
+        if (known != ops.size()) {
           tokens_.refuse_statement(fmt::format("the label '{}' is that of line {} already",
-                                               excerpt(label->first), (*places_)[label->second]));
+                                               excerpt(std::string(first)), (*places_)[known]));
         }
         read_op(ops);
       } else {
-        read_dependency(std::string(first), ops);
+        read_dependency(first);
       }
     }
+    return {std::move(ops), after_end_, after_begin_};
   }
 
   static bool is_label(std::string_view word) {
     return (word[0] >= 'a' && word[0] <= 'z') || (word[0] >= 'A' && word[0] <= 'Z');
   }
 
-  void read_dependency(const std::string& label, RankSchedule& ops) {
-    const bool on_begin = tokens_.word() == "irequires";
-    if (!on_begin && tokens_.word() != "requires") tokens_.refuse("':', requires or irequires");
+  void read_dependency(std::string_view label) {
+    const bool on_begin = tokens_.is("irequires");
+    if (!on_begin && !tokens_.is("requires")) tokens_.refuse("':', requires or irequires");
     tokens_.advance();
     const std::uint32_t op = labelled(label);
-    const std::uint32_t before = labelled(std::string(tokens_.word()));
+    const std::uint32_t before = labelled(tokens_.word());
     tokens_.advance();
-    (on_begin ? ops[op].after_begin : ops[op].after_end).push_back(before);
+    (on_begin ? after_begin_ : after_end_).emplace_back(op, before);
     end_statement();
   }
 
-  [[nodiscard]] std::uint32_t labelled(const std::string& label) const {
-    const auto found = labels_.find(label);
-    if (found != labels_.end()) return found->second;
-    tokens_.refuse_statement(
-        fmt::format("no operation of this rank above has the label '{}'", excerpt(label)));
+  [[nodiscard]] std::uint32_t labelled(std::string_view label) const {
+    const std::optional<std::uint32_t> found = labels_.find(label);
+    if (found) return *found;
+    tokens_.refuse_statement(fmt::format("no operation of this rank above has the label '{}'",
+                                         excerpt(std::string(label))));
   }
 
-  void read_op(RankSchedule& ops) {
+  void read_op(std::vector<ScheduleOp>& ops) {
     places_->push_back(static_cast<std::uint64_t>(tokens_.line()));
-    ScheduleOp op{.peer = {}, .tag = {}, .words = {}, .work = {}};
+    ScheduleOp op;
     if (tokens_.take_if("calc")) {
       const std::int64_t units = tokens_.number(std::numeric_limits<std::int64_t>::max(), "a time");
       op.work = Seconds(static_cast<double>(units) * unit_.value());
     } else {
-      const bool sends = tokens_.word() == "send";
-      if (!sends && tokens_.word() != "recv") tokens_.refuse("send, recv or calc");
+      const bool sends = tokens_.is("send");
+      if (!sends && !tokens_.is("recv")) tokens_.refuse("send, recv or calc");
       tokens_.advance();
       op.kind = sends ? ScheduleOpKind::send : ScheduleOpKind::receive;
       op.words = size();
-      tokens_.expect(sends ? "to" : "from");
-      if (tokens_.word() == "-1") {
+      if (sends) {
+        tokens_.expect("to");
+      } else {
+        tokens_.expect("from");
+      }
+      if (tokens_.is("-1")) {
         tokens_.refuse_statement("receives from any source (-1) are not simulated; name the rank");
       }
       op.peer = Rank(static_cast<std::int32_t>(tokens_.number(kMostGoalRanks, "a rank")));
     }
     while (!ends_statement()) read_detail(op);
     end_statement();
-    ops.push_back(std::move(op));
+    ops.push_back(op);
   }
 
   /// "8b", also "8 b".
@@ -243,8 +333,8 @@ class GoalReader {
     std::string_view word = tokens_.word();
     const bool together = word.ends_with('b');
     if (together) word.remove_suffix(1);
-    const auto bytes = parse_number<std::int64_t>(word);
-    if (!bytes || *bytes < 0 || *bytes > kLargestSize) {
+    const auto bytes = whole_number(word);
+    if (!bytes || *bytes > kLargestSize) {
       tokens_.refuse(fmt::format("a size in bytes, as in 8b, of at most {}", kLargestSize));
     }
     tokens_.advance();
@@ -254,7 +344,7 @@ class GoalReader {
 
   void read_detail(ScheduleOp& op) {
     if (op.kind != ScheduleOpKind::work && tokens_.take_if("tag")) {
-      if (tokens_.word() == "-1") {
+      if (tokens_.is("-1")) {
         tokens_.refuse_statement("receives of any tag (-1) are not simulated; name the tag");
       }
       op.tag = Tag(static_cast<std::int32_t>(tokens_.number(INT32_MAX, "a tag")));
@@ -268,7 +358,7 @@ class GoalReader {
   }
 
   [[nodiscard]] bool ends_statement() const {
-    return tokens_.word() == "\n" || tokens_.word().empty() || tokens_.word() == "}";
+    return tokens_.ends_line() || tokens_.word().empty() || tokens_.is("}");
   }
   void end_statement() const {
     if (!ends_statement()) tokens_.refuse("the end of the line");
@@ -276,7 +366,10 @@ class GoalReader {
 
   GoalTokens tokens_;
   Seconds unit_;
-  std::unordered_map<std::string, std::uint32_t> labels_;
+  // Of the present rank:
+  Labels labels_;
+  std::vector<OpLists::Pair> after_end_;
+  std::vector<OpLists::Pair> after_begin_;
   std::vector<std::uint64_t>* places_ = nullptr;  ///< lines of the rank's operations
 };
 
@@ -309,10 +402,10 @@ void add_rank(std::string& text, const RankSchedule& ops, Seconds unit) {
     }
     if (op.processor != 0) fmt::format_to(out, " cpu {}", op.processor);
     text += '\n';
-    for (const std::uint32_t before : op.after_end) {
+    for (const std::uint32_t before : ops.after_end().of(i)) {
       fmt::format_to(out, "l{} requires l{}\n", i + 1, before + 1);
     }
-    for (const std::uint32_t before : op.after_begin) {
+    for (const std::uint32_t before : ops.after_begin().of(i)) {
       fmt::format_to(out, "l{} irequires l{}\n", i + 1, before + 1);
     }
   }

@@ -5,28 +5,23 @@
 #include <functional>
 #include <optional>
 #include <queue>
-#include <set>
 #include <vector>
 
 #include "sim/core/kernel/schedule.hpp"
 
 namespace thinwire::schedules {
 
-/// Which operations wait for which, for each of the two relations.
-using Followers = std::vector<std::vector<std::uint32_t>>;
-
 /// The operations of a rank that have not begun, and what they still wait for.
 class PendingOps {
  public:
-  explicit PendingOps(const RankSchedule& ops) : begins_left_(ops.size()), ends_left_(ops.size()) {
-    by_begin_.resize(ops.size());
-    by_end_.resize(ops.size());
+  explicit PendingOps(const RankSchedule& ops)
+      : left_(ops.size()),
+        by_begin_(ops.after_begin().reversed()),
+        by_end_(ops.after_end().reversed()) {
     for (std::uint32_t op = 0; op < ops.size(); ++op) {
-      begins_left_[op] = static_cast<std::uint32_t>(ops[op].after_begin.size());
-      ends_left_[op] = static_cast<std::uint32_t>(ops[op].after_end.size());
-      for (const std::uint32_t before : ops[op].after_begin) by_begin_[before].push_back(op);
-      for (const std::uint32_t before : ops[op].after_end) by_end_[before].push_back(op);
-      if (begins_left_[op] == 0) heads_.insert(op);
+      left_[op].begins = static_cast<std::uint32_t>(ops.after_begin().of(op).size());
+      left_[op].ends = static_cast<std::uint32_t>(ops.after_end().of(op).size());
+      if (left_[op].begins == 0) add_head(op);
       offer(op);
     }
   }
@@ -35,8 +30,10 @@ class PendingOps {
   [[nodiscard]] std::optional<std::uint32_t> next() const {
     return ready_.empty() ? std::nullopt : std::optional(ready_.top());
   }
-  /// Those whose place in the order has come: they wait for ends at most.
-  [[nodiscard]] const std::set<std::uint32_t>& heads() const { return heads_; }
+  /// The number of those whose place in the order has come: they wait for ends at most.
+  [[nodiscard]] std::size_t heads() const { return heads_; }
+  /// The one, if there is one.
+  [[nodiscard]] std::uint32_t head() const { return static_cast<std::uint32_t>(sum_of_heads_); }
   /// Takes next() out without beginning it: its processor is busy.
   void set_aside(std::vector<std::uint32_t>& aside) {
     aside.push_back(ready_.top());
@@ -50,30 +47,41 @@ class PendingOps {
   void begin_next() {
     const std::uint32_t op = ready_.top();
     ready_.pop();
-    heads_.erase(op);
-    for (const std::uint32_t follower : by_begin_[op]) {
-      if (--begins_left_[follower] != 0) continue;
-      heads_.insert(follower);
+    --heads_;
+    sum_of_heads_ -= op;
+    for (const std::uint32_t follower : by_begin_.of(op)) {
+      if (--left_[follower].begins != 0) continue;
+      add_head(follower);
       offer(follower);
     }
   }
   void end(std::uint32_t op) {
-    for (const std::uint32_t follower : by_end_[op]) {
-      --ends_left_[follower];
+    for (const std::uint32_t follower : by_end_.of(op)) {
+      --left_[follower].ends;
       offer(follower);
     }
   }
 
  private:
+  /// What an operation still waits for.
+  struct Left {
+    std::uint32_t begins = 0;
+    std::uint32_t ends = 0;
+  };
+
+  void add_head(std::uint32_t op) {
+    ++heads_;
+    sum_of_heads_ += op;
+  }
   void offer(std::uint32_t op) {
-    if (begins_left_[op] == 0 && ends_left_[op] == 0) ready_.push(op);
+    if (left_[op].begins == 0 && left_[op].ends == 0) ready_.push(op);
   }
 
-  std::vector<std::uint32_t> begins_left_;
-  std::vector<std::uint32_t> ends_left_;
-  Followers by_begin_;
-  Followers by_end_;
-  std::set<std::uint32_t> heads_;
+  std::vector<Left> left_;
+  OpLists by_begin_;  ///< of each operation those that wait for its begin,
+  OpLists by_end_;    ///< and for its end
+  std::size_t heads_ = 0;
+  std::uint64_t sum_of_heads_ = 0;
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready_;
 };
 

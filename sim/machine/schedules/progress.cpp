@@ -126,13 +126,13 @@ class Untimed {
       open.pop_back();
       if (seen[op]) continue;
       seen[op] = true;
-      const ScheduleOp& one = schedule_.ops[at.rank][op];
-      for (const std::uint32_t before : one.after_end) {
+      const RankSchedule& ops = schedule_.ops[at.rank];
+      for (const std::uint32_t before : ops.after_end().of(op)) {
         if (ended_[at.rank][before]) continue;
         if (begun_[at.rank][before]) return OpOfRank{at.rank, before};
         open.push_back(before);
       }
-      for (const std::uint32_t before : one.after_begin) {
+      for (const std::uint32_t before : ops.after_begin().of(op)) {
         if (!begun_[at.rank][before]) open.push_back(before);
       }
     }

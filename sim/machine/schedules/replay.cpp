@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace thinwire::schedules {
 
 namespace {
 
-constexpr std::size_t kNowhere = SIZE_MAX;
+constexpr std::uint32_t kNowhere = UINT32_MAX;
 
 /// The operations of a rank that have begun and not ended.
 class OpsInFlight {
@@ -24,12 +25,12 @@ class OpsInFlight {
   explicit OpsInFlight(std::size_t ops) : at_(ops, kNowhere) {}
 
   void add(std::uint32_t op, Request request) {
-    at_[op] = ops_.size();
+    at_[op] = static_cast<std::uint32_t>(ops_.size());
     ops_.push_back(op);
     requests_.push_back(request);
   }
   void remove(std::uint32_t op) {
-    const std::size_t at = std::exchange(at_[op], kNowhere);
+    const std::uint32_t at = at_[op];
     at_[ops_.back()] = at;
     at_[op] = kNowhere;
     ops_[at] = ops_.back();
@@ -43,7 +44,7 @@ class OpsInFlight {
   [[nodiscard]] const std::vector<Request>& requests() const { return requests_; }
 
  private:
-  std::vector<std::size_t> at_;  ///< by operation: its position below
+  std::vector<std::uint32_t> at_;  ///< by operation: its position below
   std::vector<std::uint32_t> ops_;
   std::vector<Request> requests_;
 };
@@ -51,31 +52,30 @@ class OpsInFlight {
 /// Whether messages or work are on several processors.
 bool has_processors(const RankSchedule& ops) {
   return std::ranges::any_of(
-      ops, [&](const ScheduleOp& op) { return op.processor != ops.front().processor; });
+      ops, [&](const ScheduleOp& op) { return op.processor != ops[0].processor; });
 }
 
 /// Processors, and the work that they do.
 using BusyProcessors = std::vector<std::pair<int, std::uint32_t>>;
 
 /// What has to end before anything else can begin; nothing if any of what is under way will do.
-std::vector<std::uint32_t> wanted_next(const RankSchedule& ops, const PendingOps& pending,
-                                       const OpsInFlight& flying, const BusyProcessors& busy) {
-  std::vector<std::uint32_t> wanted;
-  if (pending.heads().empty()) {
+void find_wanted(const RankSchedule& ops, const PendingOps& pending, const OpsInFlight& flying,
+                 const BusyProcessors& busy, std::vector<std::uint32_t>& wanted) {
+  wanted.clear();
+  if (pending.heads() == 0) {
     wanted = flying.ops();
     std::ranges::sort(wanted);
-  } else if (pending.heads().size() == 1) {
-    const ScheduleOp& op = ops[*pending.heads().begin()];
-    for (const std::uint32_t before : op.after_end) {
+  } else if (pending.heads() == 1) {
+    for (const std::uint32_t before : ops.after_end().of(pending.head())) {
       if (flying.has(before)) wanted.push_back(before);
     }
     for (const auto& [processor, work] : busy) {
-      if (processor == op.processor && std::ranges::find(wanted, work) == wanted.end()) {
+      if (processor == ops[pending.head()].processor &&
+          std::ranges::find(wanted, work) == wanted.end()) {
         wanted.push_back(work);
       }
     }
   }
-  return wanted;
 }
 
 /// The collective that an operation is; null if it is none.
@@ -110,21 +110,62 @@ bool is_loose(const ScheduleOp& op, const ReplayWishes& wishes) {
          to_bytes(op.words) <= wishes.eager_here;
 }
 
-Task<void> replay_rank(Communicator& comm, const ReadSchedule& schedule,
-                       const ReplayWishes& wishes) {
-  const auto rank = static_cast<std::size_t>(comm.rank().value());
-  const RankSchedule& ops = schedule.ops[rank];
+/// A rank of a schedule, and what it has under way.
+struct RankReplay {
+  RankReplay(Communicator& its_comm, const ReadSchedule& of, const ReplayWishes& its_wishes)
+      : comm(its_comm),
+        schedule(of),
+        wishes(its_wishes),
+        rank(static_cast<std::size_t>(its_comm.rank().value())),
+        ops(of.ops[rank]),
+        flying(ops.size()) {}
+
+  /// Whether an operation is local work.
+  [[nodiscard]] bool is_work(std::uint32_t op) const {
+    return ops[op].kind == ScheduleOpKind::work && call_of(schedule, rank, op) == nullptr;
+  }
+  /// Posts a message or starts a collective. Returns whether it has ended for the schedule.
+  bool post(std::uint32_t op) {
+    const Request request = posted(comm, ops[op], call_of(schedule, rank, op), wishes);
+    const bool ended = is_loose(ops[op], wishes);
+    if (ended) {
+      loose.push_back(request);
+    } else {
+      flying.add(op, request);
+    }
+    return ended;
+  }
+  /// An operation has ended, with the message that it received.
+  void end(std::uint32_t op, const Message& message) {
+    flying.remove(op);
+    if (ops[op].kind != ScheduleOpKind::receive || message.words <= ops[op].words) return;
+    throw SimulationError("{}: {}: a receive of {} bytes gets a message of {} bytes",
+                          schedule.origin, schedule.place_of(rank, op),
+                          to_bytes(ops[op].words).value(), to_bytes(message.words).value());
+  }
+
+  Communicator& comm;
+  const ReadSchedule& schedule;
+  const ReplayWishes& wishes;
+  std::size_t rank;
+  const RankSchedule& ops;
+  OpsInFlight flying;
   std::vector<Request> loose;
+};
+
+Task<void> replay_in_any_order(RankReplay& replay) {
+  const RankSchedule& ops = replay.ops;
+  OpsInFlight& flying = replay.flying;
   PendingOps pending(ops);
-  OpsInFlight flying(ops.size());
   const bool several = has_processors(ops);
   BusyProcessors busy;
+  std::vector<std::uint32_t> wanted;
   std::vector<std::uint32_t> aside;  // may begin, but for a busy processor
   const auto is_busy = [&](int processor) {
     return std::ranges::find(busy, processor, &std::pair<int, std::uint32_t>::first) != busy.end();
   };
-  const auto end = [&](std::uint32_t op) {
-    flying.remove(op);
+  const auto end = [&](std::uint32_t op, const Message& message) {
+    replay.end(op, message);
     if (ops[op].kind == ScheduleOpKind::work) {
       std::erase_if(busy, [&](const auto& one) { return one.second == op; });
       pending.put_back(aside);
@@ -139,36 +180,73 @@ Task<void> replay_rank(Communicator& comm, const ReadSchedule& schedule,
         continue;
       }
       pending.begin_next();
-      const CollectiveCall* const call = call_of(schedule, rank, *next);
-      if (call != nullptr || op.kind != ScheduleOpKind::work) {
-        const Request request = posted(comm, op, call, wishes);
-        if (is_loose(op, wishes)) {
-          loose.push_back(request);
-          pending.end(*next);
-        } else {
-          flying.add(*next, request);
-        }
+      if (!replay.is_work(*next)) {
+        if (replay.post(*next)) pending.end(*next);
       } else if (!several || op.work == Seconds(0)) {
-        co_await comm.compute(op.work);
+        co_await replay.comm.compute(op.work);
         pending.end(*next);
       } else {
-        flying.add(*next, comm.start_work(op.work));
+        flying.add(*next, replay.comm.start_work(op.work));
         busy.emplace_back(op.processor, *next);
       }
     }
     if (flying.ops().empty()) break;
-    const std::vector<std::uint32_t> wanted = wanted_next(ops, pending, flying, busy);
+    find_wanted(ops, pending, flying, busy, wanted);
     if (wanted.empty()) {
-      const auto first = co_await comm.wait_any(flying.requests());
-      end(flying.ops()[first.position]);
+      const auto first = co_await replay.comm.wait_any(flying.requests());
+      end(flying.ops()[first.position], first.message);
       continue;
     }
     for (const std::uint32_t op : wanted) {
-      co_await comm.wait(flying.request_of(op));
-      end(op);
+      const Message message = co_await replay.comm.wait(flying.request_of(op));
+      end(op, message);
     }
   }
-  for (const Request& request : loose) co_await comm.wait(request);
+}
+
+/// Whether each operation waits for the begin of the one before it, and all are of one processor: then
+/// it is known which begins next.
+bool is_in_order(const RankSchedule& ops) {
+  for (std::uint32_t op = 1; op < ops.size(); ++op) {
+    const std::span<const std::uint32_t> before = ops.after_begin().of(op);
+    if (std::ranges::find(before, op - 1) == before.end()) return false;
+  }
+  return !has_processors(ops);
+}
+
+/// The same as replay_in_any_order() for such a rank, without looking for what may begin.
+Task<void> replay_in_order(RankReplay& replay) {
+  const RankSchedule& ops = replay.ops;
+  OpsInFlight& flying = replay.flying;
+  for (std::uint32_t op = 0; op < ops.size(); ++op) {
+    for (const std::uint32_t before : ops.after_end().of(op)) {
+      if (!flying.has(before)) continue;
+      const Message message = co_await replay.comm.wait(flying.request_of(before));
+      replay.end(before, message);
+    }
+    if (replay.is_work(op)) {
+      co_await replay.comm.compute(ops[op].work);
+    } else {
+      replay.post(op);
+    }
+  }
+  std::vector<std::uint32_t> left = flying.ops();
+  std::ranges::sort(left);
+  for (const std::uint32_t op : left) {
+    const Message message = co_await replay.comm.wait(flying.request_of(op));
+    replay.end(op, message);
+  }
+}
+
+Task<void> replay_rank(Communicator& comm, const ReadSchedule& schedule,
+                       const ReplayWishes& wishes) {
+  RankReplay replay(comm, schedule, wishes);
+  if (is_in_order(replay.ops)) {
+    co_await replay_in_order(replay);
+  } else {
+    co_await replay_in_any_order(replay);
+  }
+  for (const Request& request : replay.loose) co_await comm.wait(request);
 }
 
 }  // namespace
@@ -199,6 +277,7 @@ void check_schedule(const ReadSchedule& schedule) {
     const auto refuse = [&](std::size_t op, const std::string& what) {
       throw InputError("{}: {}: {}", schedule.origin, schedule.place_of(rank, op), what);
     };
+    bool in_order = true;  // each waits for earlier ones: there is no circle
     for (std::size_t i = 0; i < ops.size(); ++i) {
       const int peer = ops[i].peer.value();
       if (ops[i].kind != ScheduleOpKind::work &&
@@ -209,12 +288,14 @@ void check_schedule(const ReadSchedule& schedule) {
       if (words > kLargestSize / 4) {
         refuse(i, fmt::format("up to here the messages have more than {} bytes", kLargestSize));
       }
-      for (const auto* before : {&ops[i].after_end, &ops[i].after_begin}) {
-        for (const std::uint32_t op : *before) {
+      for (const OpLists* before : {&ops.after_end(), &ops.after_begin()}) {
+        for (const std::uint32_t op : before->of(i)) {
           if (op >= ops.size()) refuse(i, "it waits for an operation that does not exist");
+          in_order = in_order && op < i;
         }
       }
     }
+    if (in_order) continue;
     PendingOps pending(ops);
     std::vector<bool> begun(ops.size());
     std::size_t count = 0;

@@ -74,9 +74,10 @@ struct ScheduleTotals {
 /// messages together have more than kLargestSize.
 void check_schedule(const ReadSchedule& schedule);
 
-/// Follows the schedule without a clock, with sends up to `eager` that do not wait for their
-/// receives. Throws DeadlockError, with the places of operations that wait for each other, if it
-/// comes to no end, and InputError if a receive has room for fewer words than are sent to it.
+/// Why a run of the schedule has failed: follows it without a clock, with sends up to `eager` that do
+/// not wait for their receives. Throws DeadlockError, with the places of operations that wait for each
+/// other, if it comes to no end, and InputError if a receive has room for fewer words than are sent
+/// to it.
 void check_progress(const ReadSchedule& schedule, Bytes eager);
 
 /// Runs a collective on the group of its ranks.
@@ -94,7 +95,7 @@ struct ReplayWishes {
 /// one that is listed first. If it has to wait and one operation comes next, it waits for what this
 /// one needs, one after the other; if several may come next, for whatever ends first. The words of
 /// a message are those of its send. Collectives of a rank are on its second strand, one after the
-/// other.
+/// other. Throws SimulationError if a receive has room for fewer words than are sent to it.
 [[nodiscard]] RankProgram replay_of(const ReadSchedule& schedule, ReplayWishes wishes = {});
 
 }  // namespace thinwire::schedules

@@ -162,10 +162,13 @@ TEST_CASE("a recording has the operations of both strands, and what they wait fo
       CHECK(ops[i + 2].tag == kAnyTag);
       CHECK(ops[i + 2].words == Words(5));
     }
-    CHECK(ops[0].after_begin.empty());
-    CHECK(ops[1].after_begin == std::vector<std::uint32_t>{0});
-    CHECK(ops[2].after_end == std::vector<std::uint32_t>{1, 0});
-    CHECK(ops[3].after_begin == std::vector<std::uint32_t>{2});
+    const auto listed = [](const OpLists& lists, std::size_t op) {
+      return std::vector(lists.of(op).begin(), lists.of(op).end());
+    };
+    CHECK(listed(ops.after_begin(), 0).empty());
+    CHECK(listed(ops.after_begin(), 1) == std::vector<std::uint32_t>{0});
+    CHECK(listed(ops.after_end(), 2) == std::vector<std::uint32_t>{1, 0});
+    CHECK(listed(ops.after_begin(), 3) == std::vector<std::uint32_t>{2});
   }
 }
 
