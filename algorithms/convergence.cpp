@@ -67,7 +67,7 @@ constexpr std::array kReports{
     Reported{
         "hierarchical_oktopk",
         {Convergence::unknown,
-         "its sums and contributions are those of oktopk; no training with it is published", ""}},
+         "it gives the sums and contributions of oktopk; no training with it is published", ""}},
     Reported{
         "exdyna",
         {Convergence::close,
@@ -98,8 +98,8 @@ constexpr std::array kReports{
               "DRAGONN (ICML 2022), section 5, Figure 7"}},
     Reported{"zen",
              {Convergence::close,
-              "the same sum as an allgather of the selections: the loss curve of OPT-2.7B at 5% is "
-              "that of AGsparse; with top-k, what is known of topka",
+              "the same sum as an allgather of the selections: the loss curve of OPT-2.7B at 5% "
+              "equals the curve of AGsparse; with top-k, see topka",
               "ZEN (OSDI 2025), section 5.3, Figure 18"}},
     Reported{"omnireduce", {Convergence::unknown, "its paper was not read for this table", ""}},
     Reported{"spardl",

@@ -28,14 +28,14 @@ struct Pipeline {
   std::map<std::string, OptionValue> options;
 };
 
-/// Whether each rank adds its own part of the gradient of sparse vectors, of which some have more
-/// entries than others, and where few ranks can stand for all then.
+/// Whether each rank adds its own part of sparse gradients. Some parts have more entries than
+/// others, so few ranks stand for all only where this says so.
 enum class UnevenParts : std::uint8_t {
   none,
   /// All parts are sent straight to their ranks, and what follows hardly depends on their sizes; or
   /// they go around a ring, which waits for the fullest one in every step.
   sent,
-  /// As `sent`, and most of the time is their allgather, whose longest messages are hard to meet.
+  /// As `sent`, and most of the time is an allgather of the parts, whose longest messages vary.
   sent_and_gathered
 };
 
@@ -44,9 +44,9 @@ struct StandIns {
   /// Ranks whose numbers differ by a multiple of this do the same, if it divides P.
   int alike_after = 1;
   UnevenParts uneven_parts = UnevenParts::none;
-  /// An option with which the ranks are not busy for the same time; empty: there is none.
+  /// An option that makes ranks busy for different times; empty: there is none.
   std::string unlike_with = {};
-  /// The ranks of a node add parts first, so those of whole nodes stand for others.
+  /// The ranks of a node add parts first, so the ranks of whole nodes stand for others.
   bool adds_in_nodes = false;
   /// Of schemes that send chunk after chunk, whose ranks have different places in trees; nothing
   /// where they do not.

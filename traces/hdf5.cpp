@@ -14,8 +14,8 @@ namespace thinwire::traces::hdf5 {
 
 namespace {
 
-/// The largest accepted ratio of a dataset's size to its size on disk. It exceeds that of deflate
-/// (1032), and stops a few bytes from claiming to be an exabyte.
+/// The largest accepted ratio of a dataset's size to its size on disk. It exceeds the ratio of
+/// deflate (1032), and stops a few bytes from claiming to be an exabyte.
 constexpr double kMostCompression = 4096;
 /// HDF5 holds a whole chunk in memory to read one value of it.
 constexpr hsize_t kLargestChunk = hsize_t{1} << 28U;

@@ -120,7 +120,7 @@ const std::vector<double>& Landscape::spread(std::uint32_t block) const {
 }
 
 void Landscape::draw_classes(std::uint32_t first, std::span<std::uint8_t> classes) const {
-  // random_bits() of the seed, this and a coordinate mixes the last into that of the others.
+  // random_bits() of the seed, this and a coordinate mixes the last into the bits of the others.
   const std::uint64_t key = random_bits(seed_, LandscapeDraw::coordinate);
   for (std::size_t i = 0; i < classes.size();) {
     const std::uint64_t at = first + i;

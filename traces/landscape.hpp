@@ -30,7 +30,7 @@ class Landscape {
   [[nodiscard]] std::uint32_t block() const { return block_; }
   /// The distribution of the coordinates of a block over the classes.
   [[nodiscard]] const std::vector<double>& spread(std::uint32_t block) const;
-  /// The classes of the coordinates from `first` on, each drawn from that distribution.
+  /// The classes of the coordinates from `first` on, each drawn from the distribution.
   void draw_classes(std::uint32_t first, std::span<std::uint8_t> classes) const;
 
   /// Multiplies all rates by a factor.

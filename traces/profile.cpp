@@ -162,8 +162,8 @@ void check_regions(const Profile& profile, const std::string& path) {
   for (std::size_t i = 0; i < sums.size(); ++i) {
     if (sums[i] != profile.layers[i].size) {
       refuse(path, "/regions",
-             fmt::format("those of layer {} ('{}') add up to {} components, expected its {}", i,
-                         profile.layers[i].name, sums[i], profile.layers[i].size));
+             fmt::format("the regions of layer {} ('{}') add up to {} components; the layer has {}",
+                         i, profile.layers[i].name, sums[i], profile.layers[i].size));
     }
   }
   const double mean = weighted / static_cast<double>(profile.components);

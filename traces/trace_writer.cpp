@@ -368,7 +368,7 @@ void Hdf5Writer::append_gradients(int iteration, const std::vector<std::vector<f
   if (!file.gradients) hdf5::refuse(file.path, "gradients", "sample_gradients() comes first");
   NewTrace::Gradients& target = *file.gradients;
   if (iteration < 1 || (target.last != 0 && iteration != target.last + 1)) {
-    file.refuse(iteration, fmt::format("gradients follow those of {}", target.last));
+    file.refuse(iteration, fmt::format("gradients have to follow iteration {}", target.last));
   }
   if (gradients.size() != static_cast<std::size_t>(target.ranks)) {
     file.refuse(iteration,

@@ -13,7 +13,7 @@ namespace thinwire::algorithms {
 
 OptionInfo node_option() {
   return {kNodeOption, std::int64_t{0}, 0,
-          "ranks of a node, which follow one another; 0: those of the platform, or 8"};
+          "ranks of a node, which follow one another; 0: the platform's, or 8"};
 }
 
 int node_size(const Options& options, int known) {

@@ -71,8 +71,8 @@ Seconds compression_on(const WorkPrices& prices, const SelectionWork& work, std:
   return work.cost(prices) + decoding;
 }
 
-/// What Equation 1 weighs a tensor's compression by: the options where they are given, else the
-/// prices of the device of a training, else the paper's.
+/// The prices by which Equation 1 weighs the compression of a tensor: the options where they are
+/// given, else the prices of the device of a training, else the paper's.
 class TensorCosts {
  public:
   TensorCosts(const SchemeSetup& setup, const ExpectedWork& work)

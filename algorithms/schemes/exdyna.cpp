@@ -53,7 +53,7 @@ class SharedIndexes final : public SparseCollective {
       const Message mine{selected.payload(), setup_.space.index_words(sent * setup_.space.granule)};
       own = mine.words;
       const Concatenation all = co_await allgather(comm, mine);
-      // Lists of disjoint parts are only copied one after another.
+      // Lists of disjoint parts need no merge: they are copied in turn.
       const WorkPrices& prices = setup_.prices;
       const Price& price = selection.own_part ? prices.scan : prices.unite;
       co_await comm.compute(price.of(total * setup_.space.granule));

@@ -14,7 +14,7 @@
 // number of ranks on a node of the platform. There are as many rails as ranks on the smallest node.
 // Cost, m = ceil(P/g) nodes:
 //   reduce_scatter_in_node and allgather_in_node  (g - 1) (α + n/g β) each
-//   along_rails                                   that of the flat scheme with m ranks and n/g words
+//   along_rails                                   the cost of the flat scheme: m ranks, n/g words
 // (with P for g if all ranks are in one node). In all 2n (P-1)/P β, as the flat schemes, of which
 // only 2n (m-1)/(m g) per rank go between nodes.
 // Exact with the added terms where g divides P and n, if the flat scheme is exact at m and n/g.
@@ -23,7 +23,7 @@
 // Option `leader`: the first rank of each node, its leader, sums the whole gradient of the node by a
 // binomial tree, the flat scheme runs among the leaders, and the result goes back through the tree
 // (Jia et al., arXiv:1807.11205, 2018; the first hierarchical allreduce of Horovod, there with rings
-// inside the groups). Cost: 2 ceil(log g) (α + nβ), and that of the flat scheme with m ranks and n
+// inside the groups). Cost: 2 ceil(log g) (α + nβ), plus the flat scheme with m ranks and n
 // words. It has fewer messages, for short gradients; one NIC of a node carries everything.
 // Restrictions: none. Memory: n words per rank; all ranks of the simulation share the result.
 //
@@ -170,7 +170,7 @@ Cost hierarchical_cost(const CostInput& in, const Flat& flat) {
 
 SchemeInfo entry(std::string name, std::string summary, const std::string& flat_latency,
                  std::string exact_when, const Flat& flat) {
-  // With leader = 0 the cost over rails, with 1 that of the leaders.
+  // With leader = 0 the cost over rails, with 1 the cost of the leaders.
   const std::string leaders = "n log min(node, P) + n (ceil(P/node) - 1)/ceil(P/node)";
   const std::string both = "(1 - leader) n (P-1)/P + leader (" + leaders + ")";
   return {
@@ -182,7 +182,7 @@ SchemeInfo entry(std::string name, std::string summary, const std::string& flat_
                 .words = "2 (" + both + ")",
                 .reduced = both},
       .exact_when = std::move(exact_when),
-      .added = "remainders of the pieces; smaller last nodes; those of the scheme between nodes",
+      .added = "remainders of the pieces; smaller last nodes; terms of the scheme between nodes",
       .dense = true,
       .independent_iterations = true,
       .options = {node_option(),

@@ -54,8 +54,8 @@ std::vector<std::int64_t> local_ends(const SparseVector& selected, int regions,
   return ends;
 }
 
-/// The same as in the published code: end i is the coordinate of selection i * floor(nnz / regions),
-/// so all ends except the last coincide if fewer are selected.
+/// The same as in the published code: end i is the coordinate of selection i * floor(nnz /
+/// regions), so all ends except the last coincide if fewer are selected.
 std::vector<std::int64_t> published_ends(const SparseVector& selected, int regions,
                                          const GradientSpace& space) {
   const std::size_t share = selected.size() / static_cast<std::size_t>(regions);
@@ -68,8 +68,8 @@ std::vector<std::int64_t> published_ends(const SparseVector& selected, int regio
   return ends;
 }
 
-/// The mean of the ranks' ends, given their sum. The last end of each rank is that of the space, which
-/// tells how many ranks were added.
+/// The mean of the ranks' ends, given their sum. The last end of each rank is the end of the space,
+/// which tells how many ranks were added.
 Boundaries mean_boundaries(std::span<const std::int64_t> sums, const GradientSpace& space) {
   const std::int64_t ranks = sums.back() / space.coordinates();
   std::vector<std::int64_t> cuts{0};
@@ -228,8 +228,8 @@ class OkTopk final : public SparseCollective {
            static_cast<double>(largest) > setup_.options.number("trigger") * mean;
   }
 
-  /// Where the target of each region begins among all entries, in the order of the regions: parts of
-  /// equal length. Where sizes repeat, so do the targets, each rail's among its own entries.
+  /// Where the target of each region begins among all entries, in the order of the regions: parts
+  /// of equal length. Where sizes repeat, so do the targets, each rail's among its own entries.
   class Targets {
    public:
     Targets(const RailRegions& regions, const Numbers& sizes, Repeats repeats)
@@ -332,9 +332,10 @@ OptionInfo only_with_threshold_reuse(OptionInfo option) {
   return option;
 }
 
-/// The most entries on the critical path of an allgather by doubling, along the rails and then in the
-/// nodes, of k entries in pieces of at most `piece`: a step of distance d sends at most d pieces. If
-/// nodes have one rank, P is a power of two and a piece is c k/P, this is k + k log c - c k/P.
+/// The most entries on the critical path of an allgather by doubling, along the rails and then in
+/// the nodes, of k entries in pieces of at most `piece`: a step of distance d sends at most d
+/// pieces. If nodes have one rank, P is a power of two and a piece is c k/P, this is k + k log c -
+/// c k/P.
 double most_gathered(const Nodes& nodes, double k, double piece) {
   double entries = 0;
   const auto gather = [&](int ranks, double of_rank) {
@@ -347,7 +348,7 @@ double most_gathered(const Nodes& nodes, double k, double piece) {
   return entries;
 }
 
-/// The terms of a run. Words are those of entries.
+/// The terms of a run. Words are the words of entries.
 class OkTopkCost {
  public:
   OkTopkCost(const CostInput& in, const Nodes& nodes)

@@ -21,10 +21,10 @@
 // A block counts 2 words besides its values: its number (the code has the slot's, in the immediate
 // data of the message) and the next one's. Blocks are rounded up to whole granules.
 //
-// Cost, with D words in non-zero blocks on a rank and U in those of all ranks together:
+// Cost, with D words in non-zero blocks of a rank and U in blocks of all ranks together:
 //   (D + U) (P-1)/P β + 2 (P-1) α a round; k <= D <= block k, D <= U <= P D, both at most n
 // The formula has these ends. Added: the header of each block, the first blocks that are zero, and
-// blocks that are not spread evenly over aggregators. The sum is that of topka.
+// blocks that are not spread evenly over aggregators. The sum equals topka's.
 //
 // Local work on a device: one pass over the gradient to find the non-zero blocks.
 // Not modelled: aggregators on machines of their own (then a rank sends D and receives U at once), the
@@ -99,7 +99,7 @@ class BlockPlan {
     for (int aggregator = 0; aggregator < ranks_; ++aggregator) all += streams_of(aggregator);
     return all;
   }
-  /// The block at a place among those of its aggregator.
+  /// The block at a place among the blocks of its aggregator.
   [[nodiscard]] std::uint32_t block_at(int aggregator, std::uint32_t place) const {
     if (!contiguous_) {
       return static_cast<std::uint32_t>(aggregator) + static_cast<std::uint32_t>(ranks_) * place;
@@ -276,7 +276,7 @@ class AggregatorSide {
 /// Messages by rank; none where nothing is sent or received.
 using Mail = std::vector<std::optional<Message>>;
 
-/// Sends to those ranks that there is a message for, and receives from those that send one.
+/// Sends a message to each rank that has one in `out`, and receives from the ranks in `from`.
 Task<Mail> exchange_mail(Communicator& comm, Mail out, std::vector<bool> from) {
   const int rank = comm.rank().value();
   const int size = comm.size();

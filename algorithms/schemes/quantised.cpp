@@ -50,7 +50,7 @@ namespace {
 using Compress = Message (*)(const DenseBlock& gradient, const SchemeSetup& setup,
                              std::uint64_t key);
 using Length = Words (*)(std::int64_t n, const Options& options);
-/// The time that compressing n components takes a device.
+/// The time in which a device compresses n components.
 using Time = Seconds (*)(const WorkPrices& prices, std::int64_t n);
 
 struct Compressing {

@@ -22,7 +22,7 @@ const std::string kDeltaOption = "delta";
 /// The word in front of a stream that says whether it is sparse or dense (section 5.1).
 constexpr std::int64_t kMarker = 1;
 
-/// The streams of a dynamic scheme become dense above its δ, those of a static one never do.
+/// The streams of a dynamic scheme become dense above its δ; streams of a static one never do.
 StreamFormat format_of(const Options& options) {
   const bool dynamic = options.all().contains(kDeltaOption);
   return {.delta = dynamic ? options.number(kDeltaOption) : kNeverDense, .marker = kMarker};
@@ -159,7 +159,7 @@ class SplitAllgather final : public SparseCollective {
     return second_ == Second::dense ? setup_.options.integer("bits") : kFullBits;
   }
 
-  /// The time to quantise so many components, or to restore them.
+  /// The time to quantise this many components, or to restore them.
   Task<void> pay_for_quantising(Communicator& comm, std::int64_t components) const {
     if (bits() == kFullBits) co_return;
     const auto phase = comm.phase("quantisation");

@@ -15,7 +15,7 @@
 //
 // Cost with L = 2^bits + ceil(k (index bits + bits)/32): ceil(log P) α + (P-1) L β; exact at any P.
 // Work: at a device's prices, reading all components (bucket_topk), reducing k values to few bits,
-// restoring those of all ranks, and adding them.
+// restoring the values of all ranks, and adding them.
 // Values: statistical gradients have none, and the same messages and times.
 // Restrictions: none. Memory: the selections, and one sum for all ranks.
 //

@@ -9,13 +9,13 @@
 //   encoding  a bit for each index that hashes to the rank, whether it is in the sum (Algorithm 2)
 //   pull      bitmap and values from each rank to all others, by direct exchange
 //   decoding  the bits are turned into indexes, and the values scattered
-// Nothing is lost: the sum and the contributions are those of topka.
+// Nothing is lost: the sum and the contributions equal topka's.
 //
 // Cost: with P ranks, K entries in the sum (the paper's γ k, between k and P k):
 //   push      (P-1) α + 2k (P-1)/P β
 //   pull      (P-1) α + (K + n/32) (P-1)/P β
 // Equation 1 has the words of both with COO, 2 (γ + 1) k (P-1)/P; the bitmap (section 3.3.2) makes
-// 2K into K + n/32. The paper counts no latency. Its pull is that of servers which each send to all
+// 2K into K + n/32. The paper counts no latency. In its pull, servers each send to all
 // workers, so it takes P-1 messages too. Theorem 2: parts are even up to 1 + Θ(sqrt(P log P / k)).
 // Ours: for a run, a part of m entries on average has at most m + 8 sqrt(m) + 8; what this and the
 // whole words of bitmaps add is in the added terms.

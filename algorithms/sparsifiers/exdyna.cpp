@@ -218,7 +218,7 @@ std::string why_nothing_is_kept(const OptionUse& use) {
 
 SparsifierInfo exdyna_sparsifier() {
   return {.name = "exdyna",
-          .summary = "each rank selects in a partition of its own; k is that of all ranks together",
+          .summary = "each rank selects in a partition of its own; all ranks together select k",
           .source = "ExDyna (2024), Algorithms 2-5",
           .draws = true,
           .needs = Needs::values_of_all,

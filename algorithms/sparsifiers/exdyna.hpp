@@ -70,7 +70,7 @@ struct Rebalancing {
   double imbalance = 1.05;    ///< α
   std::int64_t blk_move = 1;  ///< blocks that move at once
   std::int64_t min_blk = 1;   ///< left in a partition that gives some
-  double share = 0;           ///< of the whole selection, in an average block
+  double share = 0;           ///< of the selection, in an average block
 };
 /// As the options say.
 [[nodiscard]] Rebalancing exdyna_rebalancing(const SchemeSetup& setup, const BlockGrid& grid);

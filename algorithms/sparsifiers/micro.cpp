@@ -1,6 +1,6 @@
 // micro: each rank selects in a partition of its own, with a threshold that is controlled by the
 // count (MiCRO: Yoon and Oh, HiPC 2023, arXiv:2310.00967). Of the paper only the abstract was at hand:
-// the algorithm is that of its published code (kljp/micro, gradient_reducers.py, MicroReducer).
+// the algorithm is taken from its published code (kljp/micro, gradient_reducers.py, MicroReducer).
 //
 // It is exdyna (exdyna.hpp) without blocks that move: the n components are cut into P partitions as
 // equal as possible, once, and in iteration t rank r has partition (t + r) mod P. The threshold is

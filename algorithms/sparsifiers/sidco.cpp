@@ -15,7 +15,7 @@
 // whose components are mostly 0, one stage selects too many, and there is no smaller number.
 //
 // Work: n scanned (the mean) plus the exceedances of each later stage; n compared for the
-// selection, n for the first exceedances, and for later ones those of the stage before.
+// selection, n for the first exceedances, and for later ones the exceedances of the stage before.
 //
 // Example: mean 1, k/n = 0.01, two stages: η1 = ln 4 = 1.386. If the mean excess is 1, δ2 = 0.04
 // and η2 = 1.386 + 3.219 = 4.605 = ln 100, as with one stage: the exponential is memoryless.

@@ -276,7 +276,7 @@ z requires a
             ("num_ranks 2\nrank 0 {\nsend 8b to 5\n}\nrank 1 {\n}\n",
              "rank 0, line 3: the peer 5 is no rank; ranks are 0 to 1"),
             ("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\na: calc 2\n}\n",
-             ":5: the label 'a' is that of line 3 already"),
+             ":5: line 3 has the label 'a' already"),
             ("num_ranks 2\nrank 0 {\nsend 9223372036854775807b to 1\n}\nrank 1 {\n}\n",
              ":3: '9223372036854775807b' where a size in bytes, as in 8b, of at most"),
             ("num_ranks 2\nrank 0 {\n" + 2 * "send 1000000000000000000b to 1\n" + "}\nrank 1 {\n}\n",

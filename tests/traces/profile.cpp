@@ -316,8 +316,8 @@ TEST_CASE("regions that do not fill their layer are refused") {
   Profile profile = small_profile();
   profile.regions[1].size -= 5;
   CHECK(contains(error_of<InputError>([&] { write_profile(profile, folder.path("x.json")); }),
-                 "/regions: those of layer 1 ('second') add up to 19995 components, expected "
-                 "its 20000"));
+                 "/regions: the regions of layer 1 ('second') add up to 19995 components; the "
+                 "layer has 20000"));
 }
 
 TEST_CASE("an entry that does not say where it comes from is refused") {

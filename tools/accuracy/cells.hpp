@@ -10,8 +10,8 @@
 //               the logarithm and drawn per sender and receiver; for schemes 64 kB whose entries
 //               are concentrated at the beginning of the gradient
 //
-// A dense scheme's size is that of the gradient, a sparse one's that of a rank's selection: 8 bytes
-// per entry, at a density of 1%.
+// The size of a dense scheme is the size of the gradient, and the size of a sparse one the size of
+// a rank's selection: 8 bytes per entry, at a density of 1%.
 #pragma once
 
 #include <cstdint>

@@ -46,7 +46,7 @@ struct Measurement {
 /// The version on which results of the network depend besides cell, settings and platform.
 [[nodiscard]] std::string program_of(const std::string& network);
 
-/// The work of a child process that simulates a cell; `point` is that of the cell.
+/// The work of a child process that simulates a cell by its `point`.
 [[nodiscard]] ChildWork work_of(const Cell& cell, const plan::Point& point);
 /// The measurement by a child that has ended. `wanted` gives cell, side, platform_hash, program and
 /// limit_s; the rest comes from the child.

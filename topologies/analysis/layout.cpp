@@ -171,7 +171,7 @@ class Layout {
   void groups(const std::vector<Vertex>& switches) {
     const std::vector<std::vector<Vertex>> all = groups_of(switches);
     const bool one = all.size() == 1;
-    // Rings on a ring do not touch if their radius is at most that of the large one times the sine.
+    // Rings on a ring do not touch if their radius is at most the large ring's times the sine.
     const double sine = one ? 1 : std::sin(std::numbers::pi / static_cast<double>(all.size()));
     const double large = one ? 0 : (0.5 - kMargin) / (1 + 0.95 * sine);
     const Ring outer{.centre = {0.5, 0.5}, .radius = large};

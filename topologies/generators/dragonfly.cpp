@@ -1,4 +1,4 @@
-// A dragonfly like that of Cray's XC (Aries): groups of chassis of routers of nodes. Green links
+// A dragonfly like Cray's XC (Aries): groups of chassis of routers of nodes. Green links
 // connect all routers of a chassis, black links the routers at the same position in any two chassis
 // of a group, and blue links any two groups. The blue cables of two groups are links of their own
 // and end on many routers: topologies/loading/wiring.hpp. With one chassis a group, the switches of

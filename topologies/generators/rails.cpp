@@ -3,7 +3,7 @@
 // a NIC for each GPU, without a line of XML for each GPU: for thousands of nodes.
 //
 // A switch stands for the fat tree of one rail of an island, which is taken not to block. The core
-// never blocks: its bandwidth is that of the uplinks.
+// never blocks: it has the bandwidth of the uplinks.
 //
 // Hosts are gpu-0, gpu-1, ... node by node, island by island.
 #include <fmt/format.h>

@@ -14,11 +14,10 @@ void add_reducing_parameters(std::vector<ParameterInfo>& parameters, bool nodes)
   parameters.push_back({"reducing", "",
                         nodes ? "switches that sum: node, network or both; empty: all only forward"
                               : "network: its switches sum; empty: they only forward"});
-  parameters.push_back({"reducing-bandwidth", "",
-                        "of a port of a switch that sums, each way; empty: that of its link"});
   parameters.push_back(
-      {"reducing-latency", "",
-       "of a switch that sums, in addition to that of its links; empty: 500ns, which is assumed"});
+      {"reducing-bandwidth", "", "of a port of a switch that sums, each way; empty: as its link"});
+  parameters.push_back({"reducing-latency", "",
+                        "of a switch that sums, beside its links; empty: 500ns, which is assumed"});
 }
 
 ReducingFigures reducing_figures(const Settings& settings, double of_node, double of_network) {

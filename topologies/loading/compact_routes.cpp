@@ -158,8 +158,8 @@ class CompactRoutes::Maker {
     number(made_.block_columns_, made_.columns_, &Site::column);
   }
 
-  /// Whether two sources have the same routes to all sites that are in no node of theirs. Where there
-  /// are none of those, whether nothing is between the two.
+  /// Whether two sources have the same routes to all sites outside their nodes. Where there are no
+  /// such sites, whether no link is between the two sources.
   [[nodiscard]] bool same_switch(SiteIndex a, SiteIndex b) const {
     bool any = false;
     for (SiteIndex to = 0; to < sites(); ++to) {
@@ -175,7 +175,7 @@ class CompactRoutes::Maker {
     return any || (made_.route(a, b).hops == 0 && made_.route(b, a).hops == 0);
   }
 
-  /// Sources of one row are behind one switch, those of different rows may be.
+  /// Sources of one row are behind one switch; sources of different rows may be too.
   void find_switches() {
     if (!block_.empty()) return;
     std::vector<SiteIndex> firsts;  // of each switch

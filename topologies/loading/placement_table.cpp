@@ -31,7 +31,7 @@ struct Seating {
 };
 
 /// The switch of a place on a Cray EX, chassis, slot and board as in c6s7b1: the boards of a chassis
-/// with one number hang on one switch. Other names are those of switches.
+/// with one number hang on one switch. Other names name switches.
 std::string switch_of(const std::string& place) {
   static const std::regex kBoard("^(c[0-9]+)s[0-9]+(b[0-9]+)$");
   return std::regex_replace(place, kBoard, "$1$2");

@@ -77,7 +77,7 @@ class Platform {
     PlatformFactors factors = {};
   };
 
-  /// Throws InputError naming the file, and the line of what is no XML or no platform; where
+  /// Throws InputError with the file and the line where the text is no XML or no platform. Where
   /// SimGrid aborts instead, its reason is on stderr. Throws SimulationError where the module
   /// `simgrid` is missing.
   Platform(const std::string& path, const Loading& loading);

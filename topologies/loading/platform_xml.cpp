@@ -304,7 +304,7 @@ class Reader {
     std::set<std::pair<std::string, std::string>> routes = {};  ///< of a Dijkstra zone
   };
 
-  /// SimGrid reads bytes, of any encoding whose signs are those of ASCII.
+  /// SimGrid reads bytes, in any encoding that contains ASCII.
   void refuse_encoding() const {
     const std::string_view text = text_;
     if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff") ||

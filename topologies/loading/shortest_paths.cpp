@@ -29,7 +29,7 @@ namespace sg4 = simgrid::s4u;
 namespace routing = simgrid::kernel::routing;
 using LinkImpl = simgrid::kernel::resource::StandardLinkImpl;
 
-/// Between two points, as the XML has it. Zones have gateways, by which a route leaves or enters.
+/// A link between two points, as the XML has it. Routes leave and enter zones by their gateways.
 struct GivenRoute {
   const routing::NetPoint* from;
   const routing::NetPoint* to;

@@ -93,7 +93,7 @@ class RouteTaker {
   double* latency_;
 };
 
-/// Numbers of hosts are those of wiring.hpp.
+/// Hosts are numbered as in wiring.hpp.
 class WiredZone : public routing::NetZoneImpl {
  public:
   void set_hosts(const std::vector<sg4::Host*>& hosts, const std::vector<Cable>& ports) {
@@ -226,7 +226,7 @@ class SpreadDragonfly final : public WiredZone {
     const std::size_t cables = blue_.cables();
     const std::size_t turn = (from + routers_ - blue_.end(a, b, 0)) % routers_;
     if (turn >= cables) return (turn - cables) * cables / (routers_ - cables);
-    // From cable R on, the ends are those of the first R cables again.
+    // From cable R on, the ends of the first R cables repeat.
     const std::size_t own = (cables - turn + routers_ - 1) / routers_;
     if (own == 1) return turn;
     const std::uint64_t draw = random_bits(kCableSeed, a * routers_ + from, b * routers_ + to);
@@ -371,7 +371,7 @@ class Torus final : public WiredZone {
   }
 
  private:
-  /// The cables of one dimension: that of a host leads to the host one further.
+  /// The cables of one dimension: the cable of a host leads to the next host.
   struct Ring {
     std::size_t size = 0;
     std::size_t stride = 0;  ///< between the numbers of neighbours
@@ -401,7 +401,7 @@ class Torus final : public WiredZone {
     for (const Ring& ring : rings_) {
       const std::size_t ahead =
           (to / ring.stride % ring.size + ring.size - here / ring.stride % ring.size) % ring.size;
-      // A pair has one cable, which is that of the first of both.
+      // A pair has one cable, which belongs to the first host.
       const bool up = ring.size == 2 ? here < ring.next(here) : 2 * ahead <= ring.size;
       for (std::size_t steps = up ? ahead : (ring.size - ahead) % ring.size; steps > 0; --steps) {
         if (up) take(ring.cables[here].up);

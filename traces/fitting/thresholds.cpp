@@ -179,7 +179,7 @@ std::vector<FittedIncrement> fit_drift(Profile& profile, const std::vector<int>&
   }
   for (FittedIncrement& one : increments) one.profile = increment_of(drift, one.lag);
 
-  // The deviation over ranks is that of each rank's mean difference from the others.
+  // The deviation over ranks comes from each rank's mean difference from the others.
   const std::vector<double> means = means_of(logs);
   double squares = 0;
   const std::size_t ranks = logs.front().size();

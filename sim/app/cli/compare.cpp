@@ -92,7 +92,7 @@ int print_beside_measured(const CompareFlags& flags) {
   return report_troubles(rows) ? kFailed : 0;
 }
 
-/// Prints the ratios of results to those of a baseline.
+/// Prints the ratios of results to a baseline.
 int print_against_baseline(const CompareFlags& flags, double tolerance) {
   const std::vector<results::Row> rows = rows_where(read_results(flags.results), flags.where);
   // A point that the conditions exclude is not missing.
@@ -203,7 +203,7 @@ void add_compare(Command& app) {
   command
       .add_option("--baseline", flags->baseline,
                   "results of an earlier version: one row per point, with the ratios of its time, "
-                  "words and messages to those of the baseline")
+                  "words and messages to the baseline")
       .excludes(group_by)
       .excludes(beside)
       .value_text("OLD.jsonl");
@@ -226,7 +226,7 @@ void add_compare(Command& app) {
       "  selection            the ranks select less than half of k or more than twice as much\n"
       "  congested, faster    slower or faster than without shared links, or than the formula, as\n"
       "                       latencies overlap; not judged\n"
-      "over_best is the time over that of the fastest row that differs in its scheme alone.\n"
+      "over_best is the time over the time of the fastest row that differs in its scheme alone.\n"
       "Examples:\n"
       "  thinwire compare table1.jsonl --tolerance 1e-9\n"
       "  thinwire compare new.jsonl --baseline old.jsonl --tolerance 0.01\n"

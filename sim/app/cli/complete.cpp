@@ -86,7 +86,7 @@ Names given_to(const std::string& option, const Names& words) {
   return given;
 }
 
-/// The options of the schemes that the words name; without a name those of the default scheme, and
+/// The options of the schemes that the words name; without a name the default scheme's, and
 /// of all where a config may name another.
 std::vector<algorithms::OptionInfo> scheme_options(const Names& words) {
   Names schemes = given_to("--scheme", words);
@@ -115,7 +115,7 @@ Names setting_keys(const Names& words) {
   return keys;
 }
 
-/// The columns of the first results file among the words, else those of a default point.
+/// The columns of the first results file among the words, else the columns of a default point.
 Names columns(const Names& words) {
   results::Row row;
   row.point = plan::point_from(Json::object(), "complete");

@@ -48,7 +48,7 @@ void check_heeded(const Json& jobs, const std::string& flag, const std::string& 
   throw InputError("{}: every job has a {} of its own; leave it out", flag, key);
 }
 
-/// The file's jobs and those of the flags; flags go over the file's base.
+/// The jobs of the file and of the flags; flags override the file's base.
 Json config_from(const ConcurrentFlags& flags) {
   Json config = flags.config.empty() ? Json::object() : read_json(flags.config);
   if (!config.is_object()) {

@@ -35,7 +35,7 @@ int run(const ExportFlags& flags) {
   }
   const std::vector<plan::Point> points = points_of(flags.config, flags.given, flags.settings);
   if (points.size() > 1) {
-    throw InputError("{} points: one schedule is that of one point; give each flag one value",
+    throw InputError("{} points: a schedule has one point; give each flag one value",
                      points.size());
   }
   prepare_for_packets(points, flags.config);
@@ -85,7 +85,7 @@ void add_export(Command& app) {
   command.footer(
       "A schedule has the messages of every rank, with their sizes, its local work, and what each\n"
       "waits for, as they were in the last of the --iterations: a sparse scheme's sizes depend on\n"
-      "the gradients, so the schedule is that of this input. 'thinwire run --goal' and\n"
+      "the gradients, so another input has another schedule. 'thinwire run --goal' and\n"
       "'run --chakra' simulate it, on any network.\n"
       "Examples:\n"
       "  thinwire export --scheme oktopk -P 16 -n 1M --goal oktopk.goal\n"

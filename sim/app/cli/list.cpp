@@ -202,9 +202,8 @@ void print_scheme_options() {
     const std::vector<algorithms::OptionInfo>& options =
         scheme.sparsifier.empty() ? scheme.options : scheme.collective_options;
     if (options.empty() && scheme.sparsifier.empty()) continue;
-    fmt::print(
-        "\noptions of {}{}:\n", scheme.name,
-        scheme.sparsifier.empty() ? "" : fmt::format(", and those of {}", scheme.sparsifier));
+    fmt::print("\noptions of {}{}:\n", scheme.name,
+               scheme.sparsifier.empty() ? "" : fmt::format(", and of {}", scheme.sparsifier));
     print_options(options);
   }
 }

@@ -38,7 +38,7 @@ struct MeasureFlags {
   networks::WaitingSettings waiting;
 };
 
-/// The settings of a point that mean something on real processes, beside those of --set.
+/// The settings of a point that mean something on real processes, beside --set.
 plan::Settings measured_settings() {
   plan::Settings settings;
   for (const plan::Setting& setting : plan::point_settings()) {

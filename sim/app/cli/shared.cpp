@@ -189,7 +189,7 @@ void check_result_format(const report::View& view, const std::vector<plan::Point
   using report::Format;
   const bool benchmark = view.format == Format::nccl || view.format == Format::osu;
   if (!view.columns.empty() && benchmark) {
-    throw InputError("--columns: nccl and osu have those of the benchmarks; leave it out");
+    throw InputError("--columns: nccl and osu have the columns of the benchmarks; leave it out");
   }
   if (!benchmark) return;
   for (const plan::Point& point : points) report::check_benchmark_point(point);

@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kBytesOfComponent = 4;
 constexpr double kMostBytes = 4.0 * (std::int64_t{1} << 40);
 
-/// A size in bytes, at least that of one component.
+/// A size in bytes, at least the size of one component.
 double bytes_of(const std::string& text, const std::string& flag) {
   std::string word = text;
   // Suffixes of one letter are nccl-tests' and count in 1024; KiB does so anyway, and KB in 1000.

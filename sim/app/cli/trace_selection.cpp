@@ -73,7 +73,7 @@ int end_of_start_up(const traces::TraceReader* trace, double density) {
   return empty ? first - 1 + filling : first;
 }
 
-/// Throws InputError if the summary would be that of no iteration.
+/// Throws InputError if the summary would have no iteration.
 void check_from(const studies::SelectionSeries& series, int from) {
   if (series.iterations.empty() || series.iterations.back() >= from) return;
   throw InputError(
@@ -207,7 +207,7 @@ void add_trace_selection(Command& trace) {
       .value_text("TRACE|PROFILE");
   command
       .add_option("--sparsifier", flags->sparsifiers,
-                  "NAME or NAME:OPTION=VALUE,...; several; default those of the papers' figures")
+                  "NAME or NAME:OPTION=VALUE,...; several; default the papers' sparsifiers")
       .value_text("NAME ...");
   command
       .add_option(
@@ -230,8 +230,8 @@ void add_trace_selection(Command& trace) {
   add_format(command, flags->view);
   add_columns(command, flags->view);
   command.footer(
-      "selected/k late  mean over ranks and iterations after the start-up; for exdyna, where k is\n"
-      "                 that of all ranks together, over k/P\n"
+      "selected/k late  mean over ranks and iterations after the start-up; for exdyna, in which\n"
+      "                 all ranks together select k, over k/P\n"
       "deviation        mean over iterations of |mean over ranks of selected/k - 1|\n"
       "per rank         mean over iterations and ranks of |selected/k - 1|\n"
       "most             greatest deviation after the start-up; most ever: with it\n"

@@ -38,7 +38,7 @@ void check_represented_links(const Point& point, const Refuse& refuse) {
   }
 }
 
-/// Refuses what is not alike for all ranks.
+/// Refuses settings that treat ranks differently.
 void check_ranks(const Point& point, const Refuse& refuse) {
   const algorithms::SchemeInfo& scheme = *point.scheme;
   const algorithms::StandIns& stand_ins = scheme.stand_ins;

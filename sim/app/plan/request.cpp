@@ -10,7 +10,7 @@ namespace thinwire::plan {
 
 namespace {
 
-/// Whether the config has all that every point has, as those of rows do.
+/// Whether the config has every setting of a point, as the configs of rows do.
 bool is_complete(const Json& given) {
   static const Json always = config_of(Point());
   return std::ranges::all_of(always.items(), [&](const auto& item) {

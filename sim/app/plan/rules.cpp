@@ -150,7 +150,7 @@ const std::array kRules{
          "{}, whose ranks end with different results; groups are for an allreduce or an allgather",
          collective},
     Rule{"parallel", [](const Facts& f) { return has_groups(f) && f.point.approximate > 0; },
-         "few ranks cannot stand for those of several groups; leave out 'approximate'"},
+         "few ranks cannot stand for the ranks of several groups; leave out 'approximate'"},
     Rule{"parallel",
          [](const Facts& f) {
            return f.point.sums_activations() && f.point.workload.local_steps > 1;

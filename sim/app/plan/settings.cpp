@@ -201,8 +201,8 @@ Settings declared() {
             .networks = kWithHosts,
             .when = {&kWithEager},
             .help = "eager messages up to this size are complete at their sender as soon as they "
-                    "are copied, as those of MPI libraries over TCP are; what the rank sends next "
-                    "shares its port with them"},
+                    "are copied, as in MPI libraries over TCP; the next messages of the rank share "
+                    "the port with them"},
            THINWIRE_MEMBER(machine.host.buffered), Written::if_read_and_set),
       with({.path = "machine.queued_bytes",
             .networks = kWithHosts,
@@ -328,10 +328,9 @@ Settings declared() {
             .most = 1 << 20,
             .networks = kSimulated,
             .standard = "all ranks run, and all chunks are sent",
-            .help =
-                "a shortcut: so many ranks stand for all where all do the same, with statistical "
-                "values; they divide the ranks. Of dense schemes that send chunk after chunk "
-                "through trees, so many chunks stand for all"},
+            .help = "a shortcut: this many ranks stand for all ranks, where all do the same; with "
+                    "statistical values, and a divisor of P. In dense schemes that send chunks "
+                    "through trees, this many chunks stand for all chunks"},
            THINWIRE_MEMBER(approximate), Written::if_set),
       with({.path = "components",
             .flag = "-n,--components",
@@ -578,8 +577,8 @@ Settings declared() {
            .least = 1,
            .most = 1e6,
            .when = {&kWithModel},
-           .help = "iterations that a rank trains by itself between two exchanges; times are those "
-                   "of one iteration in the mean, words and messages those of an exchange"},
+           .help = "iterations that a rank trains by itself between two exchanges; times are means "
+                   "of one iteration, words and messages belong to an exchange"},
           THINWIRE_MEMBER(workload.local_steps), Written::if_read_and_set),
   };
 }

@@ -18,7 +18,7 @@ double ratio(double simulated, double formula) {
   return simulated / formula;
 }
 
-/// The numbers of components that the ranks selected and that the result holds.
+/// How many components the ranks selected, and how many the result holds.
 algorithms::SelectedCounts selected_in(const SelectionSummary& selection, std::int64_t result,
                                        const algorithms::SchemeInfo& scheme) {
   algorithms::SelectedCounts counts{
@@ -90,7 +90,7 @@ class Judge {
   }
 
   /// Networks that share links agree with the LogGP machine to less than this where nothing is
-  /// congested. Then it suffices that the time of that machine is that of the formula.
+  /// congested. Then it suffices that the machine's time equals the formula.
   static constexpr double kSame = 1e-3;
   [[nodiscard]] double factor() const { return row_.outcome->congestion_factor().value_or(1); }
   [[nodiscard]] bool lies_within(double time, const Formula& formula) const {
@@ -131,7 +131,7 @@ std::string why_incomparable(const Row& row, const plan::NetworkInfo& network) {
   if (!row.point.workload.model.empty()) {
     return "an iteration of a training takes longer than its allreduce";
   }
-  if (network.is_real) return "the times of 'mpi' are those of a real machine";
+  if (network.is_real) return "the times of 'mpi' come from a real machine";
   if (row.point.few_ranks() > 0) return "few ranks stand for all ('approximate')";
   if (row.outcome && row.outcome->extrapolated_chunks) {
     return "few chunks stand for all ('approximate')";

@@ -83,8 +83,8 @@ Row row_from(const Json& json, const std::string& origin) {
   if (schema != kRowSchema) {
     const bool newer = schema.is_number() && schema.get<double>() > kRowSchema;
     refuse(origin, "/schema",
-           fmt::format("rows of schema {} are read here, this one is of {}{}; {}", kRowSchema,
-                       schema.dump(),
+           fmt::format("this version reads rows of schema {}, and this row has schema {}{}; {}",
+                       kRowSchema, schema.dump(),
                        json.contains("version") && json.at("version").is_string()
                            ? ", of Thinwire " + json.at("version").get<std::string>()
                            : "",

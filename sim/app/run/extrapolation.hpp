@@ -34,7 +34,7 @@ struct Extrapolation {
 /// goes through trees there (one rank; NCCL's tuner takes rings): then everything is sent.
 [[nodiscard]] std::optional<Extrapolation> extrapolation_of(const plan::Point& point,
                                                             const plan::Machine& machine);
-/// The outcome of the point from those of the shorter ones: times, messages and words. Throws
+/// The outcome of the point from outcomes of shorter ones: times, messages and words. Throws
 /// SimulationError if times, also on the α-β machine, are not on a straight line.
 [[nodiscard]] results::Outcome extrapolated(const plan::Point& point, const Extrapolation& how,
                                             const std::vector<results::Outcome>& outcomes);

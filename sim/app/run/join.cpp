@@ -18,7 +18,7 @@ namespace {
 
 using results::Outcome;
 
-/// The outcome of a part from those of its iterations.
+/// The outcome of a part from the outcomes of its iterations.
 Outcome joined(const Part& part, const std::vector<Outcome>& each) {
   Outcome outcome = each.at(part.reported);
   outcome.iteration_times.clear();

@@ -435,13 +435,12 @@ class Measurement {
         const Mark& got = all_marks_[rank][i];
         if (got.sum != wanted.sum && last) return fmt::format("{}{}", kLook, rank);
         if (got != wanted) {
-          return fmt::format(
-              "{}: the {} another than that of the reference ({} against {} entries)", where,
-              got.sum != wanted.sum ? "sum is" : "part that contributed is", got.size, wanted.size);
+          return fmt::format("{}: the {} differs from the reference ({} against {} entries)", where,
+                             got.sum != wanted.sum ? "sum" : "part that contributed", got.size,
+                             wanted.size);
         }
         if (!same_traffic(reports_[i], counted, rank)) {
-          return fmt::format("{}: messages or words are others than on the network counting",
-                             where);
+          return fmt::format("{}: messages or words differ from the network counting", where);
         }
       }
       if (last) {

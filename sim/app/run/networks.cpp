@@ -24,7 +24,7 @@ namespace thinwire::run {
 
 namespace {
 
-/// The number of ranks on a node, if those of each node follow one another and all nodes but the
+/// The number of ranks on a node, if ranks of a node follow one another and all nodes but the
 /// last have as many; otherwise, and where hosts are nodes of their own, 0.
 int ranks_of_node(const topologies::Platform& platform,
                   const std::vector<topologies::HostIndex>& hosts) {

@@ -136,7 +136,7 @@ Rank last_rank(const RunReport& report) {
   return Rank(static_cast<std::int32_t>(last - report.ranks.begin()));
 }
 
-/// Separates these draws from those of gradients.
+/// Separates these draws from the draws of gradients.
 constexpr std::uint64_t kSlownessDraws = 0x510;
 
 std::vector<bool> slow_ranks_of(const plan::Point& point) {

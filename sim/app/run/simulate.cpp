@@ -78,7 +78,7 @@ Json result_of(Simulation& simulation, bool has_clock, const TimelineWish* timel
   return result;
 }
 
-/// The processes of one of `points` points. A limit of memory is that of one process, so a point
+/// The processes of one of `points` points. A limit of memory holds for one process, so a point
 /// with a limit has one; so has a short simulation, for which starting others takes longer.
 int processes_of(double expected_s, std::size_t points, const ProcessSettings& settings) {
   constexpr double kShort = 0.5;  // seconds

@@ -34,7 +34,7 @@ std::unique_ptr<Network> alphabeta_for(const plan::Point& point, const plan::Mac
 /// Refuses what few ranks or chunks that stand for all cannot show.
 void refuse_few(const plan::Point& point, const char* what) {
   if (point.approximate == 0) return;
-  throw InputError("/approximate: {} is that of all ranks and chunks; leave it out", what);
+  throw InputError("/approximate: {} needs all ranks and chunks; leave it out", what);
 }
 
 /// Runs the tasks of a point on its network: here, or in processes of their own.

@@ -96,7 +96,7 @@ void check_options_of(const Json& options_of, const std::set<std::string>& schem
   }
 }
 
-/// Refuses what no point of the sweep reads, where it is given.
+/// Refuses given settings that no point of the sweep reads.
 void check_usage(const plan::Usage& usage, const std::string& origin) {
   plan::Complaints complaints;
   for (const plan::Given& given : usage.unread()) {

@@ -45,7 +45,7 @@ Tasks tasks_of(const plan::Point& point, const plan::Machine& machine, const Wan
   } else {
     tasks.parts.push_back(part_of(point, wanted.kinds));
   }
-  // The α-β machine has one α and one β, which are not those of tensor-parallel groups too.
+  // The α-β machine has one α and one β, which do not describe tensor-parallel groups too.
   const bool companion = wanted.companion && point.network->congests && !point.sums_activations();
   // Of several parts the last one is the longest.
   for (std::size_t at = tasks.parts.size(); at-- > 0;) {

@@ -234,7 +234,7 @@ void check_job_alone(const Point& point, const std::string& where) {
   }
   for (const Refused& one :
        {Refused{point.links.background_flows > 0, "/links/background_flows",
-                "the hosts without a rank are those of other jobs here; describe what they do as a "
+                "the hosts without a rank belong to other jobs here; describe their traffic as a "
                 "job, or give links.background_share"},
         Refused{point.approximate > 0, "/approximate",
                 "jobs share links, which few ranks or chunks of one do not load as all do; leave "
@@ -249,7 +249,7 @@ void check_job_alone(const Point& point, const std::string& where) {
                 "the jobs' ranks would count together; leave it out, and 'destinations' too if a "
                 "job has no more ranks than that"},
         Refused{point.workload.local_steps > 1, "/workload/local_steps",
-                "a job's times are those of its exchanges; leave it out"}}) {
+                "the times of a job are times of its exchanges; leave it out"}}) {
     if (one.given) throw InputError("{}: {}: {}", where, one.pointer, one.reason);
   }
 }

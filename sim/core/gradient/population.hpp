@@ -136,7 +136,7 @@ class Population final : public Body {
   /// The ratio that the given expected number of sums in the whole space reaches.
   [[nodiscard]] double ratio_reached_by(int ranks, double entries) const;
 
-  /// The coordinates as a selection sees them that takes equally many from each bucket.
+  /// The coordinates for a selection that takes the same number from each bucket.
   struct InBuckets {
     Ref<const Population> population;  ///< each bucket has its share at level 1
     double filled = 1;                 ///< entries that the buckets have, of those wanted

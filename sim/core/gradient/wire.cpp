@@ -266,7 +266,7 @@ class WireReader final : public IncomingBytes {
     root_.record = next_record();
     if (root_.record.words < 0 || data_bytes % kWordBytes != 0 ||
         root_.record.words != data_bytes / kWordBytes) {
-      refuse_bytes("its length is another than that of its data");
+      refuse_bytes("its length differs from the length of its data");
     }
     read_pieces(root_, 0);
     if (!header_.empty()) refuse_bytes("its header is too long");

@@ -47,7 +47,7 @@ struct Members {
             .stride = of.stride * stride,
             .list = list};
   }
-  /// Two equal keys are of the same members.
+  /// Equal keys mean the same members.
   [[nodiscard]] auto key() const { return std::tuple(first, count, stride, list); }
 };
 

@@ -113,7 +113,7 @@ class ChakraWriter {
   }
 
   /// The nodes that must have ended before an operation begins: those that it waits for itself, and
-  /// those of the operations that begin before it. What follows from the others is left out.
+  /// the operations that begin before it. Dependencies that follow from others are left out.
   [[nodiscard]] std::vector<std::uint64_t> predecessors(std::size_t op) const {
     std::vector<std::uint64_t> all;
     for (const std::uint32_t before : ops_.after_end().of(op)) all.push_back(ids_[before]);
@@ -281,7 +281,8 @@ class ChakraReader {
       const auto byte = static_cast<unsigned char>(text_[at_++]);
       length |= std::uint64_t{byte & 0x7fU} << shift;
       if (byte < 0x80) break;
-      if (shift == 28) refuse(fmt::format("is no Chakra trace: at byte {} is no length", begin));
+      if (shift == 28)
+        refuse(fmt::format("is no Chakra trace: there is no length at byte {}", begin));
     }
     const std::size_t left = text_.size() - at_;
     if (length > left || length > INT32_MAX) {
@@ -631,7 +632,7 @@ ReadSchedule read_chakra(const std::string& folder, const std::string& groups_fi
   schedule.groups = kept;
   if (untimed > 0) {
     schedule.notes.push_back(fmt::format(
-        "{} computations give operations instead of a time: they take none here", untimed));
+        "{} computations give operations instead of a time: they take no time here", untimed));
   }
   if (missing > 0) {
     schedule.notes.push_back(fmt::format(

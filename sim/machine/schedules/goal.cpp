@@ -268,7 +268,7 @@ class GoalReader {
       if (tokens_.take_if(":")) {
         const std::uint32_t known = labels_.add(first, static_cast<std::uint32_t>(ops.size()));
         if (known != ops.size()) {
-          tokens_.refuse_statement(fmt::format("the label '{}' is that of line {} already",
+          tokens_.refuse_statement(fmt::format("line {1} has the label '{0}' already",
                                                excerpt(std::string(first)), (*places_)[known]));
         }
         read_op(ops);

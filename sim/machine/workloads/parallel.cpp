@@ -24,7 +24,7 @@ Members side_by_side(Rank rank, int size) {
   return {.first = rank.value() - rank.value() % size, .count = size, .stride = 1};
 }
 
-/// Of `ranks` ranks those whose numbers differ from that of `rank` by multiples of `distance`.
+/// The ranks, of `ranks` in all, whose numbers differ from `rank` by multiples of `distance`.
 Members apart(Rank rank, int distance, int ranks) {
   return {.first = rank.value() % distance, .count = ranks / distance, .stride = distance};
 }

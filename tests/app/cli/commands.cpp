@@ -522,7 +522,8 @@ TEST_CASE("compare refuses what compare itself has printed, and rows of another 
   other["schema"] = 1;
   const Ended old = run_program("compare " + folder.write("old.jsonl", other.dump() + "\n"));
   CHECK(old.exit_code == 2);
-  CHECK(old.err.find("rows of schema 2 are read here, this one is of 1") != std::string::npos);
+  CHECK(old.err.find("this version reads rows of schema 2, and this row has schema 1") !=
+        std::string::npos);
   CHECK(old.err.find("simulate its points again") != std::string::npos);
   other["schema"] = 3;
   const Ended later = run_program("compare " + folder.write("later.jsonl", other.dump() + "\n"));

@@ -200,7 +200,7 @@ TEST_CASE("The weighted kinds of iterations cost what running a whole period cos
     CHECK(weighted ==
           test::approx(run(other).outcome->training->mean.total().value()).epsilon(0.01));
   }
-  // One of them alone does not: exact thresholds take many times the others' selection.
+  // One iteration alone is no mean: exact thresholds take many times as long as other selections.
   point["iterations"] = 1;
   CHECK(run(point).outcome->training->mean.sparsification.value() >
         3 * run({{"scheme", "oktopk"},
@@ -234,12 +234,12 @@ TEST_CASE("Samples a second and efficiency follow from the iteration") {
   CHECK(records[1].at("training.samples_per_s").get<double>() == test::approx(8 * 32 / large));
   CHECK(records[1].at("training.hours_per_100k_iterations").get<double>() ==
         test::approx(large * 1e5 / 3600));
-  // No formula is of the whole iteration, so none judges it.
+  // No formula describes the whole iteration, so none judges it.
   CHECK(!compare(rows[0], 1e-9).comparable());
 }
 
-/// What BERT's ranks keep, on a P100: passes over 4 bytes a component at 499 GB/s, and as many
-/// buffers in which what was sent is set to zero, 0.45 ns an entry; 4.5 us for each call.
+/// The cost of BERT's error feedback on a P100: passes over 4 bytes per component at 499 GB/s, and
+/// buffers whose sent entries are set to zero in 0.45 ns each; 4.5 us for each call.
 double kept(int passes, int scans, int buffers, int layers) {
   return 4.0 * passes * 133'547'324 / 499e9 + buffers * 1'335'473 * 0.45e-9 +
          layers * (scans + buffers) * 4.5e-6;

@@ -48,7 +48,7 @@ std::string all_routes(const std::string& path, bool own_paths, Order order) {
       .text;
 }
 
-/// The routes are those of SimGrid's own zones.
+/// Checks that the routes equal the routes of SimGrid's own zones.
 void check_routes(const std::string& path, Order order = Order::of_travel) {
   CHECK((all_routes(path, true, order) == all_routes(path, false, order)));
 }

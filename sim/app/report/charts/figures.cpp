@@ -341,7 +341,7 @@ void add_cells(Figures& figures) {
   }
 }
 
-/// Says so in the label of a scheme that selects far from k in all of its points.
+/// Marks the label of a scheme that selects far from k in all of its points.
 void mark_far_selections(Figures& figures) {
   std::vector<std::size_t> points(figures.labels.size());
   std::vector<std::size_t> far(figures.labels.size());

@@ -192,7 +192,7 @@ class Grid {
   std::vector<bool> left_;
 };
 
-/// The columns that a view names, from those of the table or of the records.
+/// The columns that a view names, out of the columns of the table or of the records.
 std::vector<Column> named_columns(const std::vector<Json>& records,
                                   const std::vector<Column>& columns, const View& view) {
   std::vector<Column> chosen;

@@ -84,7 +84,7 @@ const results::Outcome& dragonn_trained(Trials& trials, const std::string& model
   return trials.outcome(point);
 }
 
-/// What the last operation of an iteration waits for Horovod's background thread.
+/// The time for which the last operation of an iteration waits for Horovod's background thread.
 double horovod_wait(const Trials& trials) { return trials.assumed("horovod.wait_s"); }
 
 double seconds_of(Trials& trials, const std::string& model, const std::string& name,

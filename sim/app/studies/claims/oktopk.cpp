@@ -91,7 +91,7 @@ constexpr const char* kTable1 = "computing time and Table 1 of the paper";
 double by_table1(Trials& trials, const std::string& model, const std::string& scheme, int ranks) {
   const plan::Point& point = trained(trials, model, scheme, ranks).point;
   const double computing = training(trials, model, "oktopk", ranks).mean.computation.value();
-  // The row of Dense is that of DenseOvlp, too.
+  // The row of Dense is also the row of DenseOvlp.
   const algorithms::SchemeInfo& info =
       algorithms::find_scheme(scheme == "dense_ovlp" ? "dense_rabenseifner" : scheme);
   const algorithms::Options options(info.options, {});

@@ -33,7 +33,7 @@ struct Shapes {
 };
 
 /// ResNet-18 (He et al., 2016) for images of 32 x 32 pixels with 10 classes: its first convolution
-/// is of 3 x 3. Vectors are those of the batch normalisations, and the classifier's bias.
+/// is of 3 x 3. Vectors are the batch normalisations and the classifier's bias.
 Shapes resnet18() {
   Shapes shapes;
   const auto convolution = [&](std::int64_t outputs, std::int64_t inputs, std::int64_t kernel) {

@@ -35,7 +35,7 @@ plan::Machine machine_of(Trials& trials, const std::string& system) {
   return trials.outcome(point).machine;
 }
 
-/// The device whose prices of sums and merges are those of one core.
+/// The device whose sums and merges have the prices of one core.
 constexpr const char* kCore = "xc50_cpu";
 
 bool is_dense(const std::string& scheme) { return scheme.starts_with("dense"); }

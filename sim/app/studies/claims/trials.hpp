@@ -81,7 +81,7 @@ class Trials {
  private:
   /// True if an assumed price of that device is set to another value.
   [[nodiscard]] bool is_repriced(const std::string& device) const;
-  /// The prices of devices among the assumed constants, whose run the point would be.
+  /// The assumed prices of devices that a run of the point would use.
   [[nodiscard]] std::vector<std::string> prices_in(const Json& point) const;
   /// The point on a copy of its device with the assumed price, in a file.
   [[nodiscard]] Json repriced(Json point) const;

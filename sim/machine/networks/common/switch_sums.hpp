@@ -28,7 +28,7 @@ inline constexpr SumIndex kNoSum = UINT32_MAX;
 struct SwitchTree {
   using Links = std::vector<topologies::LinkIndex>;
 
-  std::vector<Links> up = {};  ///< by member; without what members before it have in common with it
+  std::vector<Links> up = {};    ///< by member; without the links of members before it
   std::vector<Links> down = {};  ///< likewise
   double latency = 0;            ///< seconds from a member to the root and back
   double bandwidth = HUGE_VAL;   ///< of the slowest link, in bytes per second

@@ -1,5 +1,5 @@
-// What is under way on the links of a fabric: what the parts of the loop (shared_links_loop.hpp)
-// have in common.
+// The messages under way on the links of a fabric, which all parts of the loop
+// (shared_links_loop.hpp) share.
 #pragma once
 
 #include <cstdint>

@@ -96,7 +96,7 @@ void Fabric::find_lookahead() {
   }
   lookahead_ = HUGE_VAL;
   routes_.for_each_route([&](Route route) {
-    // The order of additions is that of latency(), so that rounding cannot make it larger.
+    // The order of additions is as in latency(), so that rounding cannot make it larger.
     const double latency = (route.up == Route::kNoPort ? 0 : up) + routes_.kind(route).latency;
     lookahead_ = std::min(lookahead_, latency + (route.down == Route::kNoPort ? 0 : down));
   });

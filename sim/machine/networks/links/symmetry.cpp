@@ -128,7 +128,7 @@ void check_symmetric(const topologies::Platform& platform,
   const auto refuse = [&](const std::string& what) {
     throw InputError(
         "/approximate: {} of {} ranks do not stand for all on {}: {} in the run of all ranks. Take "
-        "a number that divides the ranks and is that of whole groups, cells, pods or leaves, or "
+        "a number that divides the ranks and fills whole groups, cells, pods or leaves, or "
         "run all ranks{}",
         few, ranks, platform.path(), what, size_of_group(platform, hosts, few));
   };

@@ -1,5 +1,5 @@
 // A network of real processes, one for each rank. It runs the program of its own rank alone, moves
-// real bytes, and its clock is that of the machine.
+// real bytes, and reads the clock of the machine.
 #pragma once
 
 #include <span>

@@ -201,8 +201,8 @@ MpiTransport::Index MpiTransport::send(Strand strand, Rank to, Tag tag, Message 
               frame.data_tag, data(strand), &request);
     add_request(index, request);
   }
-  // A send is complete when its receiver takes it, as those of longer messages are: what the rank
-  // sends next would share its port with this message otherwise.
+  // A send is complete when its receiver takes it, as sends of longer messages are. Otherwise the
+  // next message of the rank would share the port with this one.
   const auto send_rest = inside.empty() ? MPI_Isend : MPI_Issend;
   for (const DataPiece& piece : pieces) {
     send_rest(piece.memory, static_cast<int>(piece.bytes), MPI_BYTE, to.value(), frame.data_tag,

@@ -26,7 +26,7 @@ struct Meeting {
   Rank from;
 };
 
-/// The renaming that makes the image of the sender's message that of the rank `from`. Throws
+/// The renaming that turns the sender's message into the message of the rank `from`. Throws
 /// SimulationError if there is none.
 Renaming renaming_of(const Meeting& met, int ranks) {
   const auto distance = [ranks](Rank a, Rank b) { return (b.value() - a.value() + ranks) % ranks; };
