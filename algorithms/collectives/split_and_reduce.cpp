@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/core/gradient/ascending.hpp"
 #include "sim/core/gradient/sparse_values.hpp"
 #include "sim/core/gradient/statistical_payload.hpp"
 
@@ -61,7 +62,7 @@ class SplitAndReduce final : public Exchange {
   }
 
   [[nodiscard]] const void* read_for(Rank to) const override {
-    return &positions_[static_cast<std::size_t>(parts_.of(to).value())];
+    return positions_.address(static_cast<std::size_t>(parts_.of(to).value()));
   }
 
   [[nodiscard]] Seconds incoming(Rank /*from*/, Message message) override {
@@ -122,7 +123,7 @@ class SplitAndReduce final : public Exchange {
   const SchemeSetup& setup_;
   Words marker_;
   bool merges_;
-  std::vector<std::uint32_t> positions_;
+  Ascending positions_;
   PartsOfRanks parts_;
   SparseAccumulator region_;
   // If entries are merged, the size of the sum so far:
