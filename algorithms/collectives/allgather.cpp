@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/collectives/sized_rounds.hpp"
 #include "algorithms/collectives/tags.hpp"
 
 namespace thinwire::algorithms {
@@ -60,6 +61,17 @@ Task<Concatenation> gather_around_ring(Communicator& comm, Concatenation::Piece 
     pieces.push_back({from, std::move(received)});
   }
   co_return Concatenation::of(std::move(pieces));
+}
+
+Task<void> gather_lengths_around_ring(Communicator& comm, const Message& whole,
+                                      const Reduction& reduction, int shift, int pieces) {
+  const int size = comm.size();
+  const auto piece_of = [&](std::size_t /*at*/, int block) {
+    return reduction.cut(whole, {block * pieces, (block + 1) * pieces}, size * pieces);
+  };
+  const Rounds turn{.count = size - 1, .piece = shift, .next_piece = -1};
+  const SizedRounds rounds(reduction, {turn}, piece_of);
+  co_await comm.take_rounds(rounds, kAllgatherTag);
 }
 
 Task<Concatenation> allgather(Communicator& comm, Message mine) {

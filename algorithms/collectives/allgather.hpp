@@ -42,6 +42,12 @@ using AllgatherSchedule = Task<Concatenation> (*)(Communicator&, Message);
 /// number on all ranks, modulo P.
 [[nodiscard]] Task<Concatenation> gather_around_ring(Communicator& comm, Concatenation::Piece own);
 
+/// The ring for the blocks of a vector that has nothing but a length (Reduction::has_length_alone),
+/// of `pieces` consecutive pieces each. Rank r begins with block r + shift, modulo P.
+[[nodiscard]] Task<void> gather_lengths_around_ring(Communicator& comm, const Message& whole,
+                                                    const Reduction& reduction, int shift,
+                                                    int pieces = 1);
+
 /// The order in which a schedule of powers of two goes through its distances.
 enum class Distances : std::uint8_t { ascending, descending };
 

@@ -1,6 +1,7 @@
 #include "algorithms/collectives/allreduce.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,13 +11,46 @@
 #include "algorithms/collectives/pieces.hpp"
 #include "algorithms/collectives/reduce.hpp"
 #include "algorithms/collectives/reduce_scatter.hpp"
+#include "algorithms/collectives/sized_rounds.hpp"
 #include "algorithms/collectives/tags.hpp"
 
 namespace thinwire::algorithms {
 
 namespace {
 
+/// The allgather after recursive halving of what has nothing but a length: the halves come back in
+/// the opposite order.
+Task<void> gather_lengths_of_halves(Communicator& comm, Halves halves, const Message& whole,
+                                    const Reduction& reduction) {
+  std::vector<Rounds> all;
+  all.reserve(static_cast<std::size_t>(halves.steps()));
+  for (int step = halves.steps(); step > 0; --step) {
+    all.push_back({.distance = halves.distance(step - 1), .flips = true});
+  }
+  const SizedRounds rounds(reduction, std::move(all), [&](std::size_t at, int place) {
+    const int steps = halves.steps() - static_cast<int>(at);
+    return reduction.cut(whole, halves.kept(place, steps), halves.places);
+  });
+  co_await comm.take_rounds(rounds, kAllgatherTag);
+}
+
+/// Whether all ranks take rounds, in which nothing but lengths matter.
+bool take_rounds(const Core& core, const Communicator& comm, const Message& held,
+                 const Reduction& reduction) {
+  return core.size() == comm.size() && reduction.has_length_alone(held);
+}
+
 Task<Message> doubling(Communicator& comm, Core core, Message held, const Reduction& reduction) {
+  if (take_rounds(core, comm, held, reduction)) {
+    std::vector<Rounds> all;
+    for (int distance = 1; distance < core.size(); distance *= 2) {
+      all.push_back({.distance = distance, .flips = true, .sums = true});
+    }
+    const SizedRounds rounds(reduction, std::move(all),
+                             [&](std::size_t /*at*/, int /*piece*/) { return held; });
+    co_await comm.take_rounds(rounds, kAllreduceTag);
+    co_return held;
+  }
   for (int distance = 1; distance < core.size(); distance *= 2) {
     const Rank peer = core.at(core.place() ^ distance);
     const Message theirs = co_await comm.sendrecv(peer, held, peer, kAllreduceTag);
@@ -30,8 +64,15 @@ Task<Message> doubling(Communicator& comm, Core core, Message held, const Reduct
 Task<Message> halving_then_doubling(Communicator& comm, Core core, Message held,
                                     const Reduction& reduction) {
   const int pieces = core.size();
+  std::optional<Message> length;
+  if (take_rounds(core, comm, held, reduction)) length = held;
   Halved own = co_await reduce_by_halving(comm, core, std::move(held), reduction, pieces,
                                           Distances::ascending);
+  if (length) {
+    const Halves halves{.places = core.size(), .distances = Distances::ascending};
+    co_await gather_lengths_of_halves(comm, halves, *length, reduction);
+    co_return std::move(*length);
+  }
   const Concatenation piece = Concatenation::of(Rank(own.range.first), std::move(own.message));
   const Concatenation all = co_await gather_by_descending_distances(comm, core, piece);
   const Part whole{{0, pieces}, pieces};
@@ -71,8 +112,12 @@ Task<Message> allreduce_ring_segmented(Communicator& comm, Message mine, const R
   for (; pieces.segment < segments; ++pieces.segment) {
     sums.push_back(co_await reduce_around_ring(comm, mine, reduction, pieces));
   }
-  mine = {};
   const int all = size * segments;
+  if (reduction.has_length_alone(mine)) {
+    co_await gather_lengths_around_ring(comm, mine, reduction, pieces.shift, segments);
+    co_return mine;
+  }
+  mine = {};
   const Part own{{block * segments, (block + 1) * segments}, all};
   Concatenation::Piece piece{Rank(block), reduction.join(sums, own)};
   const Concatenation gathered = co_await gather_around_ring(comm, std::move(piece));

@@ -5,6 +5,8 @@
 // reduced word in addition, which is L (P-1)/P γ in all of them.
 #pragma once
 
+#include <bit>
+
 #include "algorithms/collectives/allgather.hpp"
 #include "algorithms/collectives/folding.hpp"
 #include "sim/core/gradient/reduction.hpp"
@@ -50,6 +52,18 @@ struct RingPieces {
 /// The ring of reduce_scatter_ring for other pieces.
 [[nodiscard]] Task<Message> reduce_around_ring(Communicator& comm, Message mine,
                                                const Reduction& reduction, RingPieces pieces);
+
+/// What each of so many places, a power of two, exchanges in recursive halving, in pieces of which
+/// there is one for each place. In each step it keeps one half of what it has kept so far.
+struct Halves {
+  int places = 1;
+  Distances distances = Distances::descending;
+
+  [[nodiscard]] int steps() const { return std::countr_zero(static_cast<unsigned>(places)); }
+  [[nodiscard]] int distance(int step) const;
+  [[nodiscard]] PieceRange kept(int place, int steps) const;
+  [[nodiscard]] PieceRange sent(int place, int step) const;
+};
 
 /// What a rank of the core has after recursive halving: the sum of the pieces in `range`.
 struct Halved {

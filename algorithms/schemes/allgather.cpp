@@ -33,6 +33,10 @@ namespace {
 Task<Message> gather_blocks(AllgatherSchedule schedule, Communicator& comm, Message whole,
                             const Reduction& reduction) {
   const int rank = comm.rank().value();
+  if (schedule == allgather_ring && reduction.has_length_alone(whole)) {
+    co_await gather_lengths_around_ring(comm, whole, reduction, 0);
+    co_return whole;
+  }
   Message own = reduction.cut(whole, {rank, rank + 1}, comm.size());
   whole = {};
   const Concatenation all = co_await schedule(comm, std::move(own));

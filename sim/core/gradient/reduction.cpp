@@ -50,6 +50,11 @@ Message GradientReduction::cut(const Message& held, PieceRange wanted, int piece
   return message;
 }
 
+bool GradientReduction::has_length_alone(const Message& value) const {
+  return places_.empty() && format_.marker == 0 && space_.precision.value_bits % 32 == 0 &&
+         DenseBlock::holds(value.payload) && DenseBlock::from(value.payload).is_valueless();
+}
+
 Message GradientReduction::compute_sum(const Message& a, const Message& b, Part part) const {
   const auto [begin, end] = components_of(part.range, part.of);
   const Stream result = thinwire::sum(stream_from(a.payload), stream_from(b.payload), space_, begin,

@@ -65,6 +65,10 @@ class Reduction {
   [[nodiscard]] Summed shared_sum(const Message& a, const Message& b, Part part = {}) const;
   /// The pieces `wanted` of a value that was cut into `pieces` pieces and holds at least those.
   [[nodiscard]] virtual Message cut(const Message& held, PieceRange wanted, int pieces) const = 0;
+  /// Whether a value has nothing but a length, and its pieces have lengths that add up to it.
+  [[nodiscard]] virtual bool has_length_alone(const Message& /*value*/) const { return false; }
+  /// The cost of adding such a value to another one of the same length.
+  [[nodiscard]] Seconds work_on(const Message& value) const { return work(value, value, value); }
   /// Joins values of consecutive pieces to `whole`. Shared: other ranks join the same values.
   [[nodiscard]] Message join(std::span<const Message> parts, Part whole = {}) const;
   /// The same of the pieces of a concatenation, which are in order by their ranks. It looks at the
@@ -108,6 +112,7 @@ class GradientReduction final : public Reduction {
     places_ = places;
   }
   [[nodiscard]] Message cut(const Message& held, PieceRange wanted, int pieces) const override;
+  [[nodiscard]] bool has_length_alone(const Message& value) const override;
 
  protected:
   [[nodiscard]] Message compute_sum(const Message& a, const Message& b, Part part) const override;

@@ -71,18 +71,29 @@ class Communicator::WaitAnyAwaiter {
 /// The awaiter of a send and a receive together.
 class Communicator::SendrecvAwaiter {
  public:
-  SendrecvAwaiter(Communicator& comm, Request send, Request receive)
-      : comm_(comm), requests_{send, receive} {}
-  [[nodiscard]] bool await_ready() const { return comm_.complete(requests_); }
-  void await_suspend(std::coroutine_handle<> waiting) const { comm_.park(requests_, waiting); }
-  Message await_resume() const {
-    comm_.finish(requests_[0]);
-    return comm_.finish(requests_[1]);
+  SendrecvAwaiter(Communicator& comm, Rank to, Message&& message, Rank from, Tag tag)
+      : comm_(comm) {
+    comm_.post_both(both_, to, std::move(message), from, tag);
+  }
+  SendrecvAwaiter(const SendrecvAwaiter&) = delete;  // the network knows where it is
+  SendrecvAwaiter& operator=(const SendrecvAwaiter&) = delete;
+  ~SendrecvAwaiter() = default;
+  [[nodiscard]] bool await_ready() const {
+    return both_.paired ? both_.complete : comm_.complete(both_.requests);
+  }
+  void await_suspend(std::coroutine_handle<> waiting) {
+    if (both_.paired) return comm_.park_paired(both_, waiting);
+    comm_.park(both_.requests, waiting);
+  }
+  Message await_resume() {
+    if (both_.paired) return std::move(both_.received);
+    comm_.finish(both_.requests[0]);
+    return comm_.finish(both_.requests[1]);
   }
 
  private:
   Communicator& comm_;
-  std::array<Request, 2> requests_;
+  Both both_;
 };
 
 /// The awaiter of local work.
@@ -149,8 +160,7 @@ inline Communicator::WaitAnyAwaiter Communicator::wait_watched(std::span<const R
 
 inline Communicator::SendrecvAwaiter Communicator::sendrecv(Rank to, Message message, Rank from,
                                                             Tag tag) {
-  const Request receive = irecv(from, tag);
-  return {*this, isend(to, tag, std::move(message)), receive};
+  return {*this, to, std::move(message), from, tag};
 }
 
 inline Communicator::ComputeAwaiter Communicator::compute(Seconds work) { return {*this, work}; }

@@ -46,4 +46,18 @@ Task<void> Communicator::double_among(Members members, DoublingPart& part, Tag t
   }
 }
 
+Task<void> Communicator::rounds_among(Members members, const RoundsPart& part, Tag tag) {
+  const int own = members.number_of(rank());
+  for (std::size_t at = 0; at < part.rounds().size(); ++at) {
+    const Rounds& rounds = part.rounds()[at];
+    for (int round = 0; round < rounds.count; ++round) {
+      const ExchangePeers peers = rounds.peers(own, round, members.count);
+      const int sent = rounds.sent(own, round, members.count);
+      const Message received = co_await sendrecv(members.at(peers.to.value()), part.piece(at, sent),
+                                                 members.at(peers.from.value()), tag);
+      if (rounds.sums) co_await compute(part.work(at, received));
+    }
+  }
+}
+
 }  // namespace thinwire::inline kernel

@@ -12,6 +12,7 @@
 // strand does not delay the other.
 #pragma once
 
+#include <array>
 #include <coroutine>
 #include <cstdint>
 #include <functional>
@@ -26,6 +27,7 @@
 #include "sim/core/kernel/exchange.hpp"
 #include "sim/core/kernel/in_switches.hpp"
 #include "sim/core/kernel/message.hpp"
+#include "sim/core/kernel/rounds.hpp"
 #include "sim/core/kernel/task.hpp"
 
 namespace thinwire::inline kernel {
@@ -112,6 +114,16 @@ class Communicator {
   [[nodiscard]] Task<void> exchange_by_doubling(DoublingPart& part, Tag tag) {
     return double_among({.first = 0, .count = size_, .stride = 1}, part, tag);
   }
+  /// Rounds among `members` of the ranks, of which this is one. All members call it with equal parts.
+  /// `part` outlives them.
+  ///
+  /// This default is made of sendrecv() and compute(). A network may take all rounds of all members at
+  /// once, with the same times.
+  [[nodiscard]] virtual Task<void> rounds_among(Members members, const RoundsPart& part, Tag tag);
+  /// The same among all ranks of the communicator.
+  [[nodiscard]] Task<void> take_rounds(const RoundsPart& part, Tag tag) {
+    return rounds_among({.first = 0, .count = size_, .stride = 1}, part, tag);
+  }
 
   class WaitAwaiter;
   class WaitAllAwaiter;
@@ -163,6 +175,24 @@ class Communicator {
   /// rank's clock advances to the time of its completion.
   virtual std::size_t first_complete(const AnyOf& /*of*/) {
     refuse("a wait for the first of several requests");
+  }
+  /// A send and a receive that a strand waits for together.
+  struct Both {
+    std::array<Request, 2> requests = {};  ///< of the send and of the receive, unless `paired`
+    Message received = {};                 ///< if `paired`, when `complete`
+    bool paired = false;                   ///< the network completes both at once
+    bool complete = false;
+  };
+  /// Posts the receive and the send of a sendrecv(). A network may pair them with those of their peers;
+  /// it then has park_paired() called instead of complete(), park() and finish().
+  virtual void post_both(Both& both, Rank to, Message message, Rank from, Tag tag) {
+    both.requests[1] = irecv(from, tag);
+    both.requests[0] = isend(to, tag, std::move(message));
+  }
+  /// Called if `both` are paired and not complete. Must resume `waiting` once they are, or are no
+  /// longer paired and their requests are complete.
+  virtual void park_paired(Both& /*both*/, std::coroutine_handle<> /*waiting*/) {
+    refuse("paired messages");
   }
   /// Releases a complete request and returns the Message that it received.
   virtual Message finish(Request request) = 0;

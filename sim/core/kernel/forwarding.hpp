@@ -36,6 +36,13 @@ class ForwardingCommunicator : public Communicator {
   void park(std::span<const Request> requests, std::coroutine_handle<> waiting) override {
     parent_.park(requests, waiting);
   }
+  /// Has the parent post both, for derived classes on which the peers have these ranks there.
+  void post_both_on_parent(Both& both, Rank to, Message&& message, Rank from, Tag tag) {
+    parent_.post_both(both, to, std::move(message), from, tag);
+  }
+  void park_paired(Both& both, std::coroutine_handle<> waiting) override {
+    parent_.park_paired(both, waiting);
+  }
   bool complete_any(const AnyOf& of) override { return parent_.complete_any(of); }
   void park_any(const AnyOf& of, std::coroutine_handle<> waiting) override {
     parent_.park_any(of, waiting);

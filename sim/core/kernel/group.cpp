@@ -59,6 +59,10 @@ Task<void> Group::double_among(Members members, DoublingPart& part, Tag tag) {
   return parent().double_among(own_.subset(members), part, tag);
 }
 
+Task<void> Group::rounds_among(Members members, const RoundsPart& part, Tag tag) {
+  return parent().rounds_among(own_.subset(members), part, tag);
+}
+
 Rank Group::in_parent(Rank member) const {
   // The index could still be a valid rank of the parent, which would not report the error.
   if (member.value() < 0 || member.value() >= size()) {

@@ -27,8 +27,12 @@ class Group final : public ForwardingCommunicator {
   [[nodiscard]] Request post_in_switches(const Members& members, InSwitches part) override;
   /// Of the parent, which knows its ranks better.
   [[nodiscard]] Task<void> double_among(Members members, DoublingPart& part, Tag tag) override;
+  [[nodiscard]] Task<void> rounds_among(Members members, const RoundsPart& part, Tag tag) override;
 
  protected:
+  void post_both(Both& both, Rank to, Message message, Rank from, Tag tag) override {
+    post_both_on_parent(both, in_parent(to), std::move(message), in_parent(from), tag);
+  }
   /// The program runs on the second strand of the parent, with the same group on that strand.
   [[nodiscard]] Request start_program(StartedProgram program) override;
 

@@ -54,6 +54,8 @@ class Ledger {
     ++phase.messages_received;
     phase.words_received += words;
   }
+  /// Messages that were sent and received together.
+  void add(const Traffic& traffic) { phases_[current_] += traffic; }
   /// Phases nest. Traffic and time are charged to the innermost phase.
   void enter(std::string_view phase, Seconds now);
   void leave(Seconds now);

@@ -17,6 +17,9 @@ class SlowRank final : public ForwardingCommunicator {
   }
 
  protected:
+  void post_both(Both& both, Rank to, Message message, Rank from, Tag tag) override {
+    post_both_on_parent(both, to, std::move(message), from, tag);
+  }
   [[nodiscard]] Request start_program(StartedProgram program) override;
   void spend(Seconds work) override { ForwardingCommunicator::spend(work * factor_); }
 

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "sim/core/base/random.hpp"
 #include "sim/core/kernel/exchange.hpp"
 #include "sim/core/kernel/network.hpp"
+#include "sim/core/kernel/rounds.hpp"
 #include "sim/machine/networks/alphabeta/alphabeta.hpp"
 #include "tests/support/approx.hpp"
 
@@ -35,13 +37,14 @@ struct PlannedStep {
     wait_any,
     sendrecv,
     exchange,
+    rounds,
     start
   };
   Kind kind;
   int peer = 0;
   int from = 0;  ///< of a sendrecv
   int tag = 0;
-  int count = 0;  ///< words of a message; steps under way in an exchange
+  int count = 0;  ///< words of a message; steps under way in an exchange; what rounds are drawn by
   double seconds = 0;
   std::vector<std::size_t> posts = {};  ///< that are waited for, unless they have been
 };
@@ -121,7 +124,7 @@ class RandomPlans {
     const int shift = 1 + pick(ranks_ - 1);
     switch (pick(8)) {
       case 0:
-        if (strand == 0) return add_exchange();
+        if (strand == 0) return pick(2) == 0 ? add_exchange() : add_rounds();
         [[fallthrough]];
       case 1:
         return add_sendrecv(strand, shift);
@@ -142,6 +145,14 @@ class RandomPlans {
     const int under_way = 1 + 3 * pick(2);
     for (int rank = 0; rank < ranks_; ++rank) {
       add(at(rank, 0), {.kind = Kind::exchange, .count = under_way});
+    }
+  }
+  /// Of all ranks, or of those with even numbers apart from the others.
+  void add_rounds() {
+    const int groups = ranks_ > 3 ? 1 + pick(2) : 1;
+    const int drawn_by = pick(1000);
+    for (int rank = 0; rank < ranks_; ++rank) {
+      add(at(rank, 0), {.kind = Kind::rounds, .peer = groups, .count = drawn_by});
     }
   }
   /// Some post the two, and wait for them later.
@@ -207,6 +218,47 @@ class PlannedPart final : public ExchangePart {
   Rank rank_;
 };
 
+/// Rounds of any kind, with pieces and works that differ.
+class PlannedRounds final : public RoundsPart {
+ public:
+  PlannedRounds(int drawn_by, int members) : drawn_by_(drawn_by) {
+    auto pick = [drawn_by, drawn = 0](int below) mutable {
+      return static_cast<int>(random_bits(drawn_by, 1, drawn++) %
+                              static_cast<std::uint64_t>(below));
+    };
+    const bool is_power = std::has_single_bit(static_cast<unsigned>(members));
+    for (int left = 1 + pick(3); left > 0; --left) {
+      Rounds rounds{.distance = 1 + pick(members - 1),
+                    .piece = pick(2 * members) - members,
+                    .next_piece = pick(5) - 2,
+                    .sums = pick(2) == 0};
+      if (is_power && pick(2) == 0) {
+        rounds.flips = true;
+        rounds.piece = 0;
+        rounds.next_piece = 0;
+      } else if (pick(2) == 0) {
+        rounds.distance = 1;
+        rounds.next_distance = 1;
+        rounds.count = members - 1;
+      } else {
+        rounds.count = 1 + pick(2 * members);
+      }
+      rounds_.push_back(rounds);
+    }
+  }
+  [[nodiscard]] std::span<const Rounds> rounds() const override { return rounds_; }
+  [[nodiscard]] Message piece(std::size_t at, int piece) const override {
+    return {{}, Words(128 * ((3 * piece + drawn_by_ + static_cast<int>(at)) % 4))};
+  }
+  [[nodiscard]] Seconds work(std::size_t /*at*/, const Message& received) const override {
+    return Seconds(kTick * static_cast<double>(received.words.value() % 3));
+  }
+
+ private:
+  int drawn_by_;
+  std::vector<Rounds> rounds_;
+};
+
 /// What a rank sees: its clock after each wait, and the words that it receives.
 using Seen = std::vector<double>;
 
@@ -244,6 +296,14 @@ Task<void> follow(Communicator& comm, const RandomPlans& plans, bool second, See
       case Kind::exchange: {
         PlannedPart part(comm.rank());
         co_await comm.exchange(part, Tag(9), step.count);
+        break;
+      }
+      case Kind::rounds: {
+        const int group = comm.rank().value() % step.peer;
+        const int members = (comm.size() - group + step.peer - 1) / step.peer;
+        const PlannedRounds part(step.count, members);
+        co_await comm.rounds_among({.first = group, .count = members, .stride = step.peer}, part,
+                                   Tag(8));
         break;
       }
       case Kind::sendrecv: {

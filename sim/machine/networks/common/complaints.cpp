@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/core/base/errors.hpp"
 
@@ -45,6 +46,11 @@ void check_peer(const Communicator& comm, Rank peer) {
     throw SimulationError(fmt::format("rank {} names rank {} as its peer, but ranks are 0 to {}",
                                       comm.rank().value(), peer.value(), comm.size() - 1));
   }
+}
+
+void check_work(Seconds work) {
+  if (work.value() >= 0 && std::isfinite(work.value())) return;
+  throw SimulationError("local work must take a finite time that is not negative");
 }
 
 void check_places(const std::string& platform, int ranks, std::size_t hosts) {

@@ -14,6 +14,8 @@ namespace thinwire::networks {
 
 /// Throws SimulationError when `peer` is not a rank.
 void check_peer(const Communicator& comm, Rank peer);
+/// Throws SimulationError when local work takes no finite time, or a negative one.
+void check_work(Seconds work);
 
 /// Throws InputError when a network on a platform has been given a number of hosts that differs
 /// from the number of ranks.

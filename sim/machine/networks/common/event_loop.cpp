@@ -272,6 +272,17 @@ void LoopRank::post_step(Exchanges::OfRank& own) {
   }
 }
 
+bool LoopRank::JointTurn::await_ready() {
+  return rank.strand_ == Strand::second ||
+         !rank.loop_.joins_rounds(rank, members, part, tag, taken);
+}
+
+Task<void> LoopRank::rounds_among(Members members, const RoundsPart& part, Tag tag) {
+  const bool taken =
+      co_await JointTurn{.rank = *this, .members = members, .part = part, .tag = tag};
+  if (!taken) co_await Communicator::rounds_among(members, part, tag);
+}
+
 void LoopRank::add_waits(std::vector<Waiting>& waits) const {
   if (in_exchange_) {
     const Exchanges::OfRank& own = loop_.exchanges().of(rank());
@@ -295,15 +306,6 @@ void LoopRank::add_waits(std::vector<Waiting>& waits) const {
         {.rank = rank(), .peer = slot.from, .tag = slot.tag, .what = what, .strand = strand_});
   }
 }
-
-namespace {
-
-void check_work(Seconds work) {
-  if (work.value() >= 0 && std::isfinite(work.value())) return;
-  throw SimulationError("local work must take a finite time that is not negative");
-}
-
-}  // namespace
 
 Request TimedRank::start_work(Seconds work) {
   check_work(work);

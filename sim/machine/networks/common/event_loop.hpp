@@ -42,6 +42,8 @@ class alignas(64) LoopRank : public Communicator {
   /// Takes the steps itself, and does not resume the rank for each; on the second strand the rank
   /// takes them.
   [[nodiscard]] Task<void> exchange(ExchangePart& part, Tag tag, int under_way) override;
+  /// Has all rounds of all members taken together, where that can be; else takes them itself.
+  [[nodiscard]] Task<void> rounds_among(Members members, const RoundsPart& part, Tag tag) override;
   /// Sends over the route between two other ranks. Only for few ranks that stand for all.
   [[nodiscard]] virtual Request isend_between(const Ends& /*ends*/, Rank to, Tag tag,
                                               Message message) {
@@ -177,6 +179,17 @@ class alignas(64) LoopRank : public Communicator {
     void await_suspend(std::coroutine_handle<> waiting) const { rank.park_exchange(waiting); }
     void await_resume() const {}
   };
+  /// The awaiter of rounds that are taken together with those of other ranks, or not at all.
+  struct JointTurn {
+    LoopRank& rank;
+    Members members;
+    const RoundsPart& part;
+    Tag tag;
+    bool taken = false;  ///< whether they have been taken, when the rank goes on
+    [[nodiscard]] bool await_ready();
+    void await_suspend(std::coroutine_handle<> waiting) const { rank.park_idle(waiting); }
+    [[nodiscard]] bool await_resume() const { return taken; }
+  };
   [[nodiscard]] Task<void> take_all_steps(ExchangePart& part, Tag tag, int under_way);
   /// Begins an exchange. Returns whether it is over.
   bool begin_exchange(ExchangePart& part, Tag tag, int under_way);
@@ -268,6 +281,8 @@ class EventLoop {
     strands_[at]->leave_exchange();
     ready_.push_back(at);
   }
+  /// Resumes a rank that waits for nothing.
+  void resume_main(Rank rank) { ready_.push_back(index_of(rank, Strand::main)); }
   Exchanges& exchanges() { return exchanges_; }
   [[nodiscard]] const Exchanges& exchanges() const { return exchanges_; }
 
@@ -311,6 +326,12 @@ class EventLoop {
   /// Whether the steps of an exchange that a rank comes to are taken by the loop, for all ranks at once.
   virtual bool joins_exchange(LoopRank& /*rank*/, ExchangePart& /*part*/, Tag /*tag*/,
                               int /*under_way*/) {
+    return false;
+  }
+  /// Whether a rank waits until all members have come to these rounds. It then goes on, and `taken`
+  /// says whether all their rounds have been taken.
+  virtual bool joins_rounds(LoopRank& /*rank*/, const Members& /*members*/,
+                            const RoundsPart& /*part*/, Tag /*tag*/, bool& /*taken*/) {
     return false;
   }
   /// Creates the second strand of a rank, when the rank first starts a program or the second strand

@@ -70,6 +70,7 @@ class JointExchange {
     for (const Joined& joined : std::exchange(joined_, {})) {
       const Rank rank = joined.rank->rank();
       if (!stopped_) {
+        tell(of(rank.value()));
         leave(rank);
         continue;
       }
@@ -90,6 +91,9 @@ class JointExchange {
   struct alignas(64) Member {
     Poster* rank;
     ExchangePart* part;
+    double clock;  ///< of the rank, which is told when it leaves
+    Words sent_words;
+    Words received_words;
     int posted;
     int done;
     Places sent;         ///< steps whose send is complete
@@ -132,10 +136,44 @@ class JointExchange {
   /// Takes all steps of all ranks, all of which have joined.
   void run() {
     prepare();
+    if (under_way_ == 1) return run_one_by_one();
     for (int rank = 0; rank < size_; ++rank) {
       while (of(rank).posted < std::min(under_way_, size_ - 1)) post(rank);
     }
     while (handle_next()) take_served();
+  }
+  /// With one step under way a rank is in one step, and no port is shared.
+  void run_one_by_one() {
+    std::vector<Posted> sent(members_.size());
+    for (int step = 0; step < size_ - 1; ++step) {
+      for (int rank = 0; rank < size_; ++rank) {
+        Member& own = of(rank);
+        arriving_[at(rank, 0)].time = own.clock;
+        Message message = own.part->outgoing(peers(rank, step).to);
+        const double ready = send(own, message.words);
+        sent[static_cast<std::size_t>(rank)] = {.message = std::move(message), .time = ready};
+      }
+      for (int rank = 0; rank < size_; ++rank) {
+        const int to = peers(rank, step).to.value();
+        Posted& message = sent[static_cast<std::size_t>(rank)];
+        const double latency = latency_of(rank, to);
+        const double met = arriving_[at(to, 0)].time;
+        message.time = rules_.rendezvous(met, message.time, latency) + latency +
+                       all_.fabric.uncontended({}, message.message.words);
+        if (!std::isfinite(message.time)) throw_time_overflow();
+      }
+      for (int rank = 0; rank < size_; ++rank) {
+        const Rank from = peers(rank, step).from;
+        Posted& arrived = sent[static_cast<std::size_t>(from.value())];
+        Member& own = of(rank);
+        receive(own, arrived.message.words, arrived.time,
+                sent[static_cast<std::size_t>(rank)].time);
+        work(own, own.part->incoming(from, std::move(arrived.message)));
+      }
+    }
+  }
+  [[nodiscard]] double latency_of(int from, int to) const {
+    return all_.fabric.latency(Rank(from), Rank(to), {}) + all_.host.latency.value();
   }
   void prepare() {
     const auto ranks = static_cast<std::size_t>(size_);
@@ -145,11 +183,38 @@ class JointExchange {
       Member& member = of(joined.rank->rank().value());
       member.rank = joined.rank;
       member.part = joined.part;
+      member.clock = joined.rank->clock();
     }
     ports_.assign(2 * ranks, {});
     held_.resize(ranks * kPlaces);
     arriving_.resize(ranks * kPlaces);
     now_ = -kNever;
+  }
+
+  // What a rank does, as in posting.hpp, without a look at it.
+
+  /// Returns when the message can depart.
+  [[nodiscard]] double send(Member& own, Words words) const {
+    const double noise = all_.host.noise == Seconds(0) ? 0 : own.rank->noise();
+    own.clock += all_.host.processing(words) + noise;
+    own.sent_words += words;
+    return own.clock;
+  }
+  void receive(Member& own, Words words, double received, double sent) const {
+    own.clock = std::max(own.clock, received) + all_.host.processing(words);
+    own.clock = std::max(own.clock, sent);
+    own.received_words += words;
+  }
+  static void work(Member& own, Seconds work) {
+    check_work(work);
+    own.clock += work.value();
+  }
+  void tell(const Member& own) const {
+    own.rank->goes_on(own.clock, {.messages_sent = size_ - 1,
+                                  .messages_received = size_ - 1,
+                                  .words_sent = own.sent_words,
+                                  .words_received = own.received_words,
+                                  .time = {}});
   }
 
   [[nodiscard]] Member& of(int rank) { return members_[static_cast<std::size_t>(rank)]; }
@@ -175,14 +240,14 @@ class JointExchange {
     const int to = peers(rank, step).to.value();
     const int from = peers(rank, step).from.value();
     Posted& arriving = arriving_[at(rank, step)];
-    arriving.time = own.rank->clock();
+    arriving.time = own.clock;
     if (of(from).posted > step) {
       Posted& held = held_[at(from, step)];
       arriving.message = std::move(held.message);
       meet(from, rank, step, held.time);
     }
     Message message = own.part->outgoing(Rank(to));
-    const double ready = own.rank->sends(message.words);
+    const double ready = send(own, message.words);
     if (of(to).posted > step) {
       arriving_[at(to, step)].message = std::move(message);
       meet(rank, to, step, ready);
@@ -199,6 +264,8 @@ class JointExchange {
       const char* const lines = reinterpret_cast<const char*>(&ports_[port]);
       for (const int line : {0, 64, 128}) prefetch_line(lines + line);
     }
+    prefetch_line(&members_[static_cast<std::size_t>(from)]);
+    prefetch_line(&members_[static_cast<std::size_t>(to)]);
     prefetch_line(&held_[at(from, own.posted)]);
     prefetch_line(&arriving_[at(to, own.posted)]);
     prefetch_line(own.part->read_for(Rank(to)));
@@ -206,8 +273,7 @@ class JointExchange {
   /// Both ends of a message are posted: it will begin. It was sent at `sent`.
   void meet(int from, int to, int step, double sent) {
     const Posted& message = arriving_[at(to, step)];
-    const double latency =
-        all_.fabric.latency(Rank(from), Rank(to), {}) + all_.host.latency.value();
+    const double latency = latency_of(from, to);
     const double begin = rules_.rendezvous(message.time, sent, latency) + latency;
     if (!std::isfinite(begin + all_.fabric.uncontended({}, message.message.words))) {
       throw_time_overflow();
@@ -317,12 +383,12 @@ class JointExchange {
       own.sent ^= bit;
       own.received ^= bit;
       Posted& arrived = arriving_[at(rank, own.done)];
-      own.rank->receives(arrived.message.words, arrived.time, now_);
+      receive(own, arrived.message.words, arrived.time, now_);
       const Message message = std::move(arrived.message);
       const Rank from = peers(rank, own.done++).from;
       const bool more = own.posted < size_ - 1;
       if (more && under_way_ > 1) post(rank);
-      own.rank->works(own.part->incoming(from, message));
+      work(own, own.part->incoming(from, message));
       if (more && under_way_ == 1) post(rank);
     }
   }

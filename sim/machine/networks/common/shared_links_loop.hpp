@@ -4,8 +4,7 @@
 //   is matched with its receive (mailbox.hpp, or by its step in an exchange);
 //   departs, when both are posted (rendezvous), so that no link is kept busy by a message that no
 //     rank waits for. Its route tells its latency, and its path the links that it takes. Where its
-//     posts tell its end, it is complete at once (exclusive_ports.hpp), and where all ranks exchange
-//     messages, their steps are taken apart (joint_exchange.hpp);
+//     posts tell its end, it is complete at once (exclusive_ports.hpp, joint.hpp);
 //   shares its links with other messages from a latency later on (fair_links.hpp);
 //   is delivered when all its links have served it, and not before it would be if it shared none;
 //   is received when its ranks, whose requests are complete, run on.
@@ -29,7 +28,7 @@
 #include "sim/machine/networks/common/event_loop.hpp"
 #include "sim/machine/networks/common/exclusive_ports.hpp"
 #include "sim/machine/networks/common/host_rules.hpp"
-#include "sim/machine/networks/common/joint_exchange.hpp"
+#include "sim/machine/networks/common/joint.hpp"
 #include "sim/machine/networks/common/posting.hpp"
 #include "sim/machine/networks/common/read_ahead.hpp"
 #include "sim/machine/networks/common/switch_flows.hpp"
@@ -57,7 +56,7 @@ class SharedLinksLoop final : public EventLoop {
         all_(size, fabric, bandwidths, host),
         rules_(all_),
         exclusive_(all_, *this, timeline == nullptr && !rules_.applies() && !events_alone),
-        joint_(all_, rules_),
+        joint_(all_, rules_, *this),
         switch_flows_(all_, slots(), recorder),
         read_ahead_(all_, *this, read_ahead) {
     for (int r = 0; r < size; ++r) ranks_.push_back(make_strand(Rank(r), Strand::main));
@@ -119,12 +118,14 @@ class SharedLinksLoop final : public EventLoop {
     return switch_flows_;
   }
   [[nodiscard]] ExclusivePorts<Fabric>& exclusive_ports() { return exclusive_; }
+  [[nodiscard]] Joint<Fabric, Poster>& joint() { return joint_; }
 
  protected:
   /// Handles the events within one lookahead, or at one instant if the lookahead is 0. A message that
   /// a rank posts because of one of these events reaches its links no earlier than the end of this
   /// time. The ranks therefore need not run between the events, and many run together after them.
   bool advance() override {
+    joint_.pairs.post_unpaired();
     depart_all();
     // Their ranks run on before other events: those of eager sends, and of messages that share no port.
     if (!all_.completions.empty()) {
@@ -133,14 +134,7 @@ class SharedLinksLoop final : public EventLoop {
     }
     EventWindow& events = all_.events;
     const bool has_next = read_ahead_.has_next();
-    if constexpr (Fabric::kOnlyPorts) {
-      if (joint_.ends(has_next)) {
-        joint_.end(
-            all_.now, [this](Rank rank) { leave_exchange(rank); },
-            [this](Rank rank) { go_on(rank); });
-        return true;
-      }
-    }
+    if (joint_.end(has_next)) return true;
     if (!has_next) return false;
     const double first = events.next_time();
     const double end = first + fabric_.lookahead();
@@ -158,9 +152,15 @@ class SharedLinksLoop final : public EventLoop {
   }
   bool joins_exchange(LoopRank& rank, ExchangePart& part, Tag tag, int under_way) override {
     if constexpr (!Fabric::kOnlyPorts) return false;
-    return joint_.joins(
+    return joint_.exchange.joins(
         {.rank = &static_cast<Poster&>(rank), .part = &part, .tag = tag, .under_way = under_way},
         exclusive_.is_clear(rank.rank()));
+  }
+  bool joins_rounds(LoopRank& rank, const Members& members, const RoundsPart& part, Tag tag,
+                    bool& taken) override {
+    if constexpr (!Fabric::kOnlyPorts) return false;
+    return joint_.rounds.joins({.rank = &static_cast<Poster&>(rank), .taken = &taken}, members,
+                               part, tag, exclusive_.is_clear(rank.rank()));
   }
   void wake_at(double time, std::size_t strand) override { all_.ring_at(time, strand); }
   std::unique_ptr<LoopRank> make_second(Rank rank) override {
@@ -290,7 +290,7 @@ class SharedLinksLoop final : public EventLoop {
   UnderWay<Fabric> all_;
   HostRules<Fabric> rules_;
   ExclusivePorts<Fabric> exclusive_;
-  JointExchange<Fabric, Poster> joint_;
+  Joint<Fabric, Poster> joint_;
   SwitchFlows<Fabric> switch_flows_;
   ReadAhead<Fabric> read_ahead_;
   std::vector<Departing> departing_;  ///< when no rank can run

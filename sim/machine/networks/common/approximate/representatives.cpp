@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <unordered_map>
@@ -205,9 +206,9 @@ class Representative final : public ForwardingCommunicator {
       const Ends ends = has_place ? Ends{.from = members.at(place), .to = members.at(place ^ width)}
                                   : Ends{.from = rank(), .to = peer};
       const Request receive = irecv(peer, tag);
-      const Request send = isend_between(ends, peer, tag, part.outgoing());
-      Message message = co_await SendrecvAwaiter(*this, send, receive);
-      part.incoming(std::move(message), (own & distance) == 0);
+      const std::array both{receive, isend_between(ends, peer, tag, part.outgoing())};
+      std::vector<Message> received = co_await wait_all(both);
+      part.incoming(std::move(received.front()), (own & distance) == 0);
     }
   }
   static Task<Message> run_on_second(Communicator& strand, Meetings& meetings,
