@@ -71,7 +71,7 @@ class Wire {
   [[nodiscard]] Seconds delay(int from, Words words) const {
     const bool near = nodes_.node_of(from) == nodes_.node_of(rank_);
     const double data = static_cast<double>(words.value()) * format_.data / format_.line;
-    return (near ? format_.in_node : format_.between_nodes) + format_.per_word * data;
+    return (near ? format_.in_node : format_.between_nodes) + format_.handling(data);
   }
 
  private:

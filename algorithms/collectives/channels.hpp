@@ -6,7 +6,9 @@
 // whichever message comes first, so no channel waits for another.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -20,7 +22,8 @@ namespace thinwire::algorithms {
 /// How NCCL writes data to a buffer that another rank reads. Of each `line` bytes on the wire,
 /// `data` are data; the others are flags that tell the reader that the data is there. A message
 /// takes `in_node` or `between_nodes`, and `per_word` for each word of its data, in addition to its
-/// time on the network, during which its receiver does not have it. `launch` passes on each rank
+/// time on the network, during which its receiver does not have it: a message of more than `slot` words
+/// for so many alone, since it goes slot by slot. `launch` passes on each rank
 /// before the first message.
 struct LineFormat {
   int line = 1;
@@ -29,10 +32,15 @@ struct LineFormat {
   Seconds in_node = {};
   Seconds between_nodes = {};
   Seconds per_word = {};
+  std::int64_t slot = std::numeric_limits<std::int64_t>::max();
 
   /// The words on the wire of so many words of data.
   [[nodiscard]] Words wire(Words words) const {
     return Words((words.value() * line + data - 1) / data);
+  }
+  /// That a message of so many words of data takes in addition to its latency.
+  [[nodiscard]] Seconds handling(double words) const {
+    return per_word * std::min(words, static_cast<double>(slot));
   }
 };
 

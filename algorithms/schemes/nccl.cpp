@@ -20,6 +20,8 @@ constexpr const char* kChannels = "channels";
 constexpr const char* kProtocol = "protocol";
 constexpr const char* kChunkWords = "chunk_words";
 constexpr const char* kChannelBandwidth = "channel_bandwidth";
+constexpr const char* kLl128 = "ll128";
+constexpr const char* kGpu = "gpu";
 constexpr double kMicro = 1e-6;
 constexpr std::array kAlgorithms{NcclAlgorithm::tree, NcclAlgorithm::ring};
 constexpr std::array kProtocols{NcclProtocol::ll, NcclProtocol::ll128, NcclProtocol::simple};
@@ -45,11 +47,36 @@ constexpr std::array<std::array<double, 23>, 3> kTreeCorrection{
     {{1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1},
      {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1},
      {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9}}};
-// Most GB/s that LL reaches on 1, 2 and more nodes (llMaxBws of H100, and of nodes with Intel CPUs).
-constexpr std::array<double, 3> kMostOfLl{141, 39, 20.4};
+// Most GB/s of a channel's trees on 1, 2 and more nodes (perChMaxTreeBws of V100, A100, H100).
+constexpr std::array<std::array<double, 3>, 3> kMostOfTrees{
+    {{26.5, 18.5, 10}, {24, 23.6, 17.8}, {38.7, 41.4, 36}}};
+// The same with LL128 (perChMaxRingLL128Bws, and perChMaxTreeLL128Bws but for H100's trees, 29 on more
+// than two nodes).
+constexpr std::array<double, 3> kMostOfLl128{20, 20, 36.7};
+// Most GB/s that LL reaches on a node (V100, A100, H100), on 2 and on more (llMaxBws, Intel's CPUs).
+constexpr std::array<double, 3> kMostOfLlOnANode{39, 87.7, 141};
+constexpr std::array<double, 2> kMostOfLlBetween{39, 20.4};
+constexpr int kFirstGpu = 7;  // V100's compute capability
+constexpr int kLastGpu = 9;   // H100's
 
-double most_of_ll(Nodes nodes) {
-  return kMostOfLl.at(static_cast<std::size_t>(std::min(nodes.count, 3) - 1));
+std::size_t index_of_gpu(int gpu) { return static_cast<std::size_t>(gpu - kFirstGpu); }
+std::size_t index_of_nodes(Nodes nodes) {
+  return static_cast<std::size_t>(std::min(nodes.count, 3) - 1);
+}
+
+double most_of_ll(Nodes nodes, int gpu) {
+  if (nodes.count > 1) return kMostOfLlBetween.at(index_of_nodes(nodes) - 1);
+  return kMostOfLlOnANode.at(index_of_gpu(gpu == 0 ? kLastGpu : gpu));
+}
+
+/// The most GB/s of the bus that the thread blocks of a channel reach, as the tuner has it.
+double most_of_channel(NcclAlgorithm algorithm, NcclProtocol protocol, Nodes nodes, int gpu) {
+  double most = std::numeric_limits<double>::infinity();
+  if (gpu == 0) return most;
+  const std::size_t of_gpu = index_of_gpu(gpu);
+  if (algorithm == NcclAlgorithm::tree) most = kMostOfTrees.at(of_gpu).at(index_of_nodes(nodes));
+  if (protocol == NcclProtocol::ll128) most = std::min(most, kMostOfLl128.at(of_gpu));
+  return most;
 }
 
 /// The latency of a step inside a node, in µs. In a ring over several nodes the slowest part of a
@@ -66,33 +93,40 @@ double between_nodes_latency(NcclAlgorithm algorithm, NcclProtocol protocol, Nod
   return of(kBetweenNodes, alone ? NcclAlgorithm::tree : algorithm, protocol);
 }
 
-/// The bandwidth of the bus in GB/s that the tuner expects of channels with `bus` GB/s together.
-double tuner_bandwidth(NcclAlgorithm algorithm, NcclProtocol protocol, Nodes nodes, double bus) {
+/// The bandwidth of the bus in GB/s that the tuner expects.
+double tuner_bandwidth(NcclAlgorithm algorithm, NcclProtocol protocol, Nodes nodes,
+                       const NcclFacts& facts) {
   const bool tree = algorithm == NcclAlgorithm::tree;
-  if (tree) bus *= 0.92;
+  // In one node every channel goes through the port of every rank.
+  const int ports = nodes.count > 1 ? facts.channels : 1;
+  double bus = ports / facts.beta.value() * 1e-9;
+  const double most = most_of_channel(algorithm, protocol, nodes, facts.gpu) * facts.channels;
+  if (tree) {
+    // Of two nodes it takes the bandwidth inside them, at most twice that between them (search.cc).
+    if (facts.gpu > 0 && nodes.count == 2) bus *= 2;
+    bus *= 0.92;
+  }
   switch (protocol) {
     case NcclProtocol::ll:
-      return std::min(tree ? bus / 3.8 : bus / 2, most_of_ll(nodes));
+      return std::min(std::min(bus, most) / (tree ? 3.8 : 2), most_of_ll(nodes, facts.gpu));
     case NcclProtocol::ll128:
-      if (!tree) return bus * 0.92;
-      return bus * (nodes.count == 1 ? 7.0 / 9 : 120.0 / 128);
+      if (!tree) return std::min(bus * 0.92, most);
+      return std::min(bus * (nodes.count == 1 ? 7.0 / 9 : 120.0 / 128), most);
     case NcclProtocol::simple:
       break;
   }
-  return bus;
+  return std::min(bus, most);
 }
 
 Seconds tuner_time(NcclAlgorithm algorithm, NcclProtocol protocol, std::int64_t bytes, Nodes nodes,
-                   int channels, Seconds beta) {
+                   const NcclFacts& facts) {
   const bool tree = algorithm == NcclAlgorithm::tree;
   const bool simple = protocol == NcclProtocol::simple;
   const double in_node = in_node_latency(algorithm, protocol, nodes);
   const double between = between_nodes_latency(algorithm, protocol, nodes);
   const double steps = 2 * (nodes.ranks - 1);
   const auto length = static_cast<double>(bytes);
-  // In one node every channel goes through the port of every rank.
-  const int ports = nodes.count > 1 ? channels : 1;
-  double bandwidth = tuner_bandwidth(algorithm, protocol, nodes, ports / beta.value() * 1e-9);
+  double bandwidth = tuner_bandwidth(algorithm, protocol, nodes, facts);
   double latency = of(kBase, algorithm, protocol);
   if (tree) {
     const int depth = static_cast<int>(std::bit_width(static_cast<unsigned>(nodes.count))) - 1;
@@ -106,14 +140,14 @@ Seconds tuner_time(NcclAlgorithm algorithm, NcclProtocol protocol, std::int64_t 
   } else {
     const double between_steps = 2 * (nodes.count - 1);
     latency += (steps - between_steps) * in_node + between_steps * between;
-    const bool plateau = simple && nodes.count > 1 && length >= 64.0 * channels * nodes.ranks;
+    const bool plateau = simple && nodes.count > 1 && length >= 64.0 * facts.channels * nodes.ranks;
     if (plateau) latency *= 1.4;
     bandwidth *= nodes.ranks / steps;
   }
   return Seconds(kMicro * latency + 1e-9 * length / bandwidth);
 }
 
-LineFormat line_format_of(NcclChoice choice, Nodes nodes, int most_channels) {
+LineFormat line_format_of(NcclChoice choice, Nodes nodes, const NcclFacts& facts) {
   const auto [algorithm, protocol, time] = choice;
   const double network = of(kBetweenNodes, NcclAlgorithm::ring, NcclProtocol::ll);
   LineFormat format{
@@ -123,11 +157,18 @@ LineFormat line_format_of(NcclChoice choice, Nodes nodes, int most_channels) {
           Seconds(kMicro * (between_nodes_latency(algorithm, protocol, nodes) - network))};
   if (protocol == NcclProtocol::ll) {
     format.line = 2;
-    format.per_word = Seconds(4e-9 * most_channels / most_of_ll(nodes));
+    format.per_word = Seconds(4e-9 * facts.channels / most_of_ll(nodes, facts.gpu));
   }
   if (protocol == NcclProtocol::ll128) {
     format.line = 16;
     format.data = 15;
+  }
+  // A thread block passes a piece on, a slot of NCCL's buffers at a time (NCCL_BUFFSIZE of 4 MiB in 8
+  // slots).
+  if (protocol != NcclProtocol::ll && facts.gpu > 0) {
+    constexpr std::int64_t kSlotWords = std::int64_t{1} << 17;
+    format.per_word = Seconds(4e-9 / kMostOfLl128.at(index_of_gpu(facts.gpu)));
+    format.slot = kSlotWords;
   }
   return format;
 }
@@ -161,9 +202,12 @@ NcclPlan plan_of(NcclKind kind, const Options& options, int ranks, std::int64_t 
                  int known_node, Seconds beta_per_word) {
   NcclPlan plan{.nodes = nodes_of(options, ranks, known_node)};
   const auto given = static_cast<int>(options.integer(kChannels));
+  const NcclFacts facts{.channels = given > 0 ? given : plan.nodes.size,
+                        .beta = beta_per_word * 0.25,
+                        .gpu = static_cast<int>(options.integer(kGpu)),
+                        .ll128 = options.flag(kLl128)};
   const auto best_of = [&](std::span<const NcclAlgorithm> algorithms) {
-    return nccl_choice(4 * words, plan.nodes, given > 0 ? given : plan.nodes.size,
-                       beta_per_word * 0.25, algorithms);
+    return nccl_choice(4 * words, plan.nodes, facts, algorithms);
   };
   if (kind == NcclKind::automatic) {
     plan.choice = best_of(kAlgorithms);
@@ -183,7 +227,7 @@ NcclPlan plan_of(NcclKind kind, const Options& options, int ranks, std::int64_t 
   } else {
     plan.parts = tree_chunks(words, channel_tree_depth(plan.nodes), plan.channels, chunk_words);
   }
-  plan.format = line_format_of(plan.choice, plan.nodes, given > 0 ? given : plan.nodes.size);
+  plan.format = line_format_of(plan.choice, plan.nodes, facts);
   if (kind == NcclKind::tree) {
     // A channel's share goes up and down, a half of it in each of its two trees.
     constexpr double kBytesOfWordBothWaysInHalves = 4 * 2 * 2;
@@ -276,7 +320,7 @@ double longest_delay(const NcclPlan& plan, std::int64_t piece) {
   const LineFormat& format = plan.format;
   const Seconds step =
       plan.nodes.count > 1 ? std::max(format.in_node, format.between_nodes) : format.in_node;
-  return (step + format.per_word * static_cast<double>(piece)).value();
+  return (step + format.handling(static_cast<double>(piece))).value();
 }
 
 Interval ring_interval(const NcclPlan& plan, std::int64_t n) {
@@ -370,6 +414,7 @@ std::optional<Pipeline> nccl_pipeline(const CostInput& in, NcclKind kind) {
   pipeline.options[kNodeOption] = std::int64_t{plan.nodes.size};
   pipeline.options[kChannels] = std::int64_t{plan.channels};
   pipeline.options[kChunkWords] = (half + plan.parts - 1) / plan.parts;
+  pipeline.options[kGpu] = in.options->integer(kGpu);
   pipeline.options[kProtocol] =
       std::int64_t{std::ranges::find(kProtocols, plan.choice.protocol) - kProtocols.begin()};
   return pipeline;
@@ -382,6 +427,21 @@ OptionInfo channels_option() {
           "channels; 0: one for each rank of a node, at most 32, and fewer for short gradients",
           {},
           64};
+}
+
+OptionInfo ll128_option() {
+  return {kLl128, true, 0,
+          "the tuner may take LL128; NCCL takes it only where no CPU lies between GPU and NIC"};
+}
+
+OptionInfo gpu_option() {
+  return {kGpu,
+          std::int64_t{0},
+          0,
+          "whose rates the tuner takes, by compute capability: 7 (V100), 8 (A100), 9 (H100); 0: "
+          "H100's of LL, "
+          "and no limit of thread blocks",
+          {0, kFirstGpu, 8, kLastGpu}};
 }
 
 OptionInfo chunk_option() {
@@ -469,7 +529,7 @@ SchemeInfo auto_ovlp_entry(PaperCost paper) {
       .independent_iterations = true,
       .stand_ins = {.pipeline = auto_ovlp_pipeline},
       .options = {bucket_option(), bucket_bits_option(), node_option(), channels_option(),
-                  chunk_option()},
+                  chunk_option(), ll128_option(), gpu_option()},
       .run_cost = auto_ovlp_cost,
       .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
         return dense_in_buckets(setup, auto_allreduce(setup));
@@ -484,7 +544,8 @@ std::function<std::optional<Pipeline>(const CostInput&)> pipeline_of(NcclKind ki
 SchemeInfo nccl_entry(std::string name, std::string summary, std::string source, PaperCost paper,
                       NcclKind kind) {
   paper.ours = true;
-  std::vector<OptionInfo> options{node_option(), channels_option(), chunk_option()};
+  std::vector<OptionInfo> options{node_option(), channels_option(), chunk_option(), ll128_option(),
+                                  gpu_option()};
   if (kind != NcclKind::automatic) {
     options.push_back({kProtocol,
                        std::int64_t{2},
@@ -514,13 +575,14 @@ SchemeInfo nccl_entry(std::string name, std::string summary, std::string source,
 
 }  // namespace
 
-NcclChoice nccl_choice(std::int64_t bytes, Nodes nodes, int channels, Seconds beta,
+NcclChoice nccl_choice(std::int64_t bytes, Nodes nodes, const NcclFacts& facts,
                        std::span<const NcclAlgorithm> algorithms) {
   NcclChoice best{.time = Seconds(std::numeric_limits<double>::infinity())};
   if (nodes.ranks == 1) return best;
   for (const NcclAlgorithm algorithm : algorithms) {
     for (const NcclProtocol protocol : kProtocols) {
-      const Seconds time = tuner_time(algorithm, protocol, bytes, nodes, channels, beta);
+      if (protocol == NcclProtocol::ll128 && !facts.ll128) continue;
+      const Seconds time = tuner_time(algorithm, protocol, bytes, nodes, facts);
       if (time < best.time) best = {algorithm, protocol, time};
     }
   }

@@ -36,6 +36,10 @@
 // A thread block of the GPU can be what limits a tree: NCCL's tuner has a bandwidth for each channel
 // (perChMaxTreeBws of NCCL 2.18 and later). Option `channel_bandwidth` of nccl_tree takes it; the thread
 // blocks that sum and those that hand down then take 4 bytes / (channel_bandwidth / 4) for a word.
+// With option `gpu`, each message with LL128 or Simple takes 4 bytes / 20 GB/s (V100, A100) or 36.7 (H100) for each
+// word of data, of 512 KiB at most: the thread block that passes it on, at the tuner's rate of a channel with LL128, and
+// a slot of NCCL's buffers. On MareNostrum 5, rings of 64 MiB on 16 and 64 nodes take 1.4 and 1.3 times as
+// long as without.
 //
 // Cost, with C channels, L loops, and f = 2, 16/15 or 1 words on the wire per word of data:
 //   nccl_ring  L C 2 (P-1) messages and 2n (P-1)/P f words per rank. On the α-β machine, where all
@@ -54,8 +58,10 @@
 // dense_auto computes latency + bytes / bandwidth for each algorithm and protocol as
 // ncclTopoGetAlgoTime does (its tables of latencies and of corrections for trees, and the factors
 // of the protocols' bandwidths), and takes the least. The bandwidth of a channel is 1/β of the
-// network, also of two nodes, where NCCL takes that inside them. What NCCL knows of GPU generations (the highest
-// rates of LL128 and of trees) is left out. The phase of the run is called after what it took: ring_ll ... tree_simple.
+// network. With option `gpu` (7: V100, 8: A100, 9: H100) it takes the most that the thread blocks of a
+// channel reach (perChMaxTreeBws, perChMaxRingLL128Bws), and for trees on two nodes, where NCCL takes the
+// bandwidth inside them, this alone. With `ll128` off it leaves LL128 out. NCCL does so unless the path
+// from GPU to NIC stays below the CPU (typeInter at most PXB, or PXN from Hopper on). The phase of the run is called after what it took: ring_ll ... tree_simple.
 //
 // dense_auto_ovlp has the schedule of dense_ovlp: one bucket after another on the second strand. It
 // costs the sum of its buckets; both ends are sums of the ends of dense_auto. Communication takes no
@@ -83,9 +89,16 @@ struct NcclChoice {
   NcclProtocol protocol = NcclProtocol::simple;
   Seconds time = {};  ///< that the tuner expects
 };
-/// What NCCL's tuner takes of these algorithms for an allreduce of `bytes` bytes, if each of `channels` channels has
-/// `beta` seconds per byte.
-[[nodiscard]] NcclChoice nccl_choice(std::int64_t bytes, Nodes nodes, int channels, Seconds beta,
+/// What the tuner knows of a machine: the seconds per byte of each of its channels, the compute
+/// capability of its GPUs (0: unknown), and whether LL128 is on.
+struct NcclFacts {
+  int channels = 1;
+  Seconds beta = {};
+  int gpu = 0;
+  bool ll128 = true;
+};
+/// What NCCL's tuner takes of these algorithms for an allreduce of `bytes` bytes.
+[[nodiscard]] NcclChoice nccl_choice(std::int64_t bytes, Nodes nodes, const NcclFacts& facts,
                                      std::span<const NcclAlgorithm> algorithms);
 
 [[nodiscard]] std::vector<SchemeInfo> nccl_schemes();

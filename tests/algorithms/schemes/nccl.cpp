@@ -283,9 +283,9 @@ TEST_CASE("Short gradients take fewer channels") {
 TEST_CASE("The tuner takes what its table says") {
   // 8 nodes of 8, channels of 50 GB/s: 8 times that between nodes.
   const Nodes nodes = nodes_for(64, 8);
-  const Seconds beta(1 / 50e9);
+  NcclFacts facts{.channels = 8, .beta = Seconds(1 / 50e9)};
   constexpr std::array kBoth{NcclAlgorithm::tree, NcclAlgorithm::ring};
-  const auto choice = [&](std::int64_t bytes) { return nccl_choice(bytes, nodes, 8, beta, kBoth); };
+  const auto choice = [&](std::int64_t bytes) { return nccl_choice(bytes, nodes, facts, kBoth); };
   // Tree, LL: 6.8 + 2 (7 x 0.6 + 3 x 5.0) = 45.2 us, and the bytes at 20.4 GB/s of the bus.
   const NcclChoice small = choice(1024);
   CHECK(small.algorithm == NcclAlgorithm::tree);
@@ -298,9 +298,27 @@ TEST_CASE("The tuner takes what its table says") {
   CHECK(large.time.value() ==
         test::approx(1.4 * 585.2e-6 + 4294967296.0 * 126 / 64 / 400e9).epsilon(1e-9));
   // Of rings alone: Ring, LL: 6.6 + 112 x 1 + 14 x 2.7 = 156.4 us.
-  const NcclChoice ring = nccl_choice(1024, nodes, 8, beta, std::array{NcclAlgorithm::ring});
+  const NcclChoice ring = nccl_choice(1024, nodes, facts, std::array{NcclAlgorithm::ring});
   CHECK(ring.protocol == NcclProtocol::ll);
   CHECK(ring.time.value() == test::approx(156.4e-6 + 1024 / (20.4e9 * 64 / 126)).epsilon(1e-9));
+  // Without LL128, what it would have taken is LL's or Simple's.
+  CHECK(choice(1 << 22).protocol == NcclProtocol::ll128);
+  facts.ll128 = false;
+  for (int log = 3; log < 34; ++log) {
+    CHECK(choice(std::int64_t{1} << log).protocol != NcclProtocol::ll128);
+  }
+  facts.ll128 = true;
+  // Thread blocks of A100 have at most 8 x 17.8 GB/s of trees.
+  facts.gpu = 8;
+  const NcclChoice tree =
+      nccl_choice(std::int64_t{1} << 32, nodes, facts, std::array{NcclAlgorithm::tree});
+  CHECK(tree.time.value() == test::approx(90.2e-6 + 4294967296.0 * 2 / (8 * 17.8e9)).epsilon(0.01));
+  // On two nodes, trees have the bandwidth inside them: 8 x 41.4 GB/s of H100, rings that of the NICs.
+  facts = {.channels = 8, .beta = Seconds(1 / 25e9), .gpu = 9};
+  const NcclChoice two = nccl_choice(1 << 30, nodes_for(16, 8), facts, kBoth);
+  CHECK(two.algorithm == NcclAlgorithm::tree);
+  CHECK(two.time.value() == test::approx(92.4e-6 + 1073741824.0 * 2 / (8 * 41.4e9)).epsilon(0.01));
+  facts = {.channels = 8, .beta = Seconds(1 / 50e9)};
   // Every size has one; it never expects less time for more bytes by more than the corrections.
   for (int log = 3; log < 34; ++log) CHECK(choice(std::int64_t{1} << log).time > Seconds(0));
 }
