@@ -34,7 +34,7 @@ inline constexpr FlowIndex kMostFlows = FlowIndex{1} << 26U;
 class FairLinks {
  public:
   /// The largest number of links of a flow.
-  static constexpr std::size_t kMostLinks = 20;
+  static constexpr std::size_t kMostLinks = 27;  // a flow has two cache lines
 
   /// `bandwidths`, by link, are in bytes per second. Events of link i have `who` = i in `events`.
   FairLinks(std::span<const double> bandwidths, EventWindow& events);

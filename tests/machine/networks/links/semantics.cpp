@@ -368,16 +368,16 @@ TEST_CASE("A run on links does not depend on those before it") {
   }
 }
 
-TEST_CASE("A route of twenty shared links works, and one of more is refused") {
+TEST_CASE("A route of 27 shared links works, as of a torus of 16 x 16 x 16; more are refused") {
   const RankProgram program = [](Communicator& comm) { return one_message(comm, kWords); };
-  const PlatformFile most(chain_xml(20));
-  CHECK(times_on_links({.platform = most.path()}, program)[1] == exactly(20e-6 + kBytes / 1e9));
-  for (const int links : {21, 33, 70}) {
+  const PlatformFile most(chain_xml(27));
+  CHECK(times_on_links({.platform = most.path()}, program)[1] == exactly(27e-6 + kBytes / 1e9));
+  for (const int links : {28, 33, 70}) {
     const PlatformFile more(chain_xml(links));
     const std::string error =
         error_of<InputError>([&] { (void)times_on_links({.platform = more.path()}, program); });
     CHECK(contains(error, std::to_string(links) + " links"));
-    CHECK(contains(error, "at most 20"));
+    CHECK(contains(error, "at most 27"));
   }
 }
 
