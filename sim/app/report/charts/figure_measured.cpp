@@ -60,7 +60,8 @@ struct MeasuredExtent {
     for (const Json& row : rows) {
       fewest = std::min(fewest, bytes_of(row));
       most = std::max(most, bytes_of(row));
-      for (const char* key : {"measured_s", "simulated_s"}) {
+      for (const char* key : {"measured_s", "simulated_s", "formula_s"}) {
+        if (!row.contains(key) || !row.at(key).is_number()) continue;
         low = std::min(low, row.at(key).get<double>());
         high = std::max(high, row.at(key).get<double>());
       }
@@ -86,6 +87,7 @@ struct MeasuredExtent {
   [[nodiscard]] std::vector<Series> series_of(const std::vector<Json>& rows,
                                               const std::string& title) const {
     std::map<std::size_t, Series> series;
+    std::map<std::size_t, Series> formulas;
     for (const Json& row : rows) {
       if (panel_of(row) != title) continue;
       const auto label =
@@ -94,6 +96,11 @@ struct MeasuredExtent {
       one.index = label;
       one.marks.emplace_back(bytes_of(row), row.at("measured_s").get<double>());
       one.line.emplace_back(bytes_of(row), row.at("simulated_s").get<double>());
+      if (!row.contains("formula_s") || !row.at("formula_s").is_number()) continue;
+      Series& formula = formulas[label];
+      formula.index = label;
+      formula.look = LineLook::dashed;
+      formula.line.emplace_back(bytes_of(row), row.at("formula_s").get<double>());
     }
     std::vector<Series> all;
     for (auto& [label, one] : series) {
@@ -103,6 +110,10 @@ struct MeasuredExtent {
         const auto [bytes, seconds] = one.line.front();
         one.line = {{bytes / 1.1, seconds}, {bytes * 1.1, seconds}};
       }
+      all.push_back(std::move(one));
+    }
+    for (auto& [label, one] : formulas) {
+      std::ranges::sort(one.line);
       all.push_back(std::move(one));
     }
     return all;
@@ -123,7 +134,11 @@ Figure measured_figure(const std::vector<Json>& validation) {
   const Axis x = extent.bytes_axis();
   Axis y = log_axis("time", extent.low / 1.15, extent.high * 1.15);
   y.text = seconds_text;
-  Figure figure{.notes = {"points: measured; lines: simulated"}};
+  const bool formulas = std::ranges::any_of(rows, [](const Json& row) {
+    return row.contains("formula_s") && row.at("formula_s").is_number();
+  });
+  Figure figure{.notes = {formulas ? "points: measured; lines: simulated; dashed: plain formula"
+                                   : "points: measured; lines: simulated"}};
   for (const std::string& title : extent.titles) {
     constexpr double kHeight = 280;
     figure.panels.push_back(chart_panel(title, x, y, extent.series_of(rows, title), kHeight));

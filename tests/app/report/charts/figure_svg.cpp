@@ -188,6 +188,13 @@ TEST_CASE("measured times are points, and simulated ones lines, in a panel for e
     CAPTURE(text);
     CHECK(texts.contains(text));
   }
+  CHECK(!contains(svg, "stroke-dasharray"));
+  Json with_formula = row("a", "ring", 1 << 20, 1e-2);
+  with_formula["formula_s"] = 3e-2;
+  const std::string dashed =
+      figure_svg("measured", {}, {}, {}, {row("a", "ring", 8, 1e-4), with_formula});
+  CHECK(contains(dashed, "dashed: plain formula"));
+  CHECK(contains(dashed, "stroke-dasharray"));
   CHECK_THROWS_WITH_AS(static_cast<void>(figure_svg("measured", {}, {})),
                        "report: nothing was measured and simulated; give the validation.jsonl of "
                        "'validate -o', or rows of 'measure -o' and of simulations of the same "
