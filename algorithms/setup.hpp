@@ -28,6 +28,7 @@ struct SettledState {
 /// registered with the NIC.
 struct FreshMemory {
   Bytes beyond{0};                   ///< the C library keeps buffers that are no longer
+  Bytes pairs_beyond{0};             ///< the same for two buffers of one length; 0: as one
   Seconds page{0};                   ///< of the fault of a page of 4 KiB
   Seconds registration{0};           ///< of each piece that is registered
   Seconds registration_per_word{0};  ///< in addition
@@ -37,7 +38,16 @@ struct FreshMemory {
   }
   /// The time for a buffer of `words` of which `pieces`, all of it together, are sent or received;
   /// 0: none of it is.
-  [[nodiscard]] Seconds of(std::int64_t words, int pieces) const;
+  [[nodiscard]] Seconds of(std::int64_t words, int pieces) const {
+    return of(words, pieces, beyond);
+  }
+  /// The time for two such buffers, which are freed together.
+  [[nodiscard]] Seconds of_pair(std::int64_t words, int pieces) const {
+    return of(words, pieces, pairs_beyond > Bytes(0) ? pairs_beyond : beyond) * 2;
+  }
+
+ private:
+  [[nodiscard]] Seconds of(std::int64_t words, int pieces, Bytes longest_kept) const;
 };
 
 /// One per simulation, shared by the schemes of all ranks, which it must outlive.

@@ -40,7 +40,7 @@ Seconds buffers_of_ring_scatter(const SchemeSetup& setup) {
 }
 
 Seconds buffers_of_halving(const SchemeSetup& setup) {
-  return setup.fresh.of(setup.space.components, halvings(setup.ranks)) * 2;
+  return setup.fresh.of_pair(setup.space.components, halvings(setup.ranks));
 }
 
 }  // namespace thinwire::algorithms

@@ -102,7 +102,10 @@ void check_platform(const std::string& platform, int most) {
 }  // namespace
 
 TEST_CASE("The SMPI conformance matrix knows every shipped platform") {
-  CHECK(topologies::kPlatforms.names() == std::vector<std::string>{"alphabeta",
+  CHECK(topologies::kPlatforms.names() == std::vector<std::string>{"abci_a",
+                                                                   "abci_v",
+                                                                   "alphabeta",
+                                                                   "alps_gh200",
                                                                    "aries_8192",
                                                                    "aries_daint",
                                                                    "dgx_h100",
@@ -120,6 +123,7 @@ TEST_CASE("The SMPI conformance matrix knows every shipped platform") {
                                                                    "mare_nostrum5",
                                                                    "mare_nostrum5_one_rail",
                                                                    "nvlink_ib",
+                                                                   "p4d",
                                                                    "testbed_one_switch",
                                                                    "testbed_two_switches"});
 }
@@ -151,8 +155,9 @@ TEST_CASE("Every scheme on fat_tree gives what a serial program gives, in the sa
 // Members of families that are above, with more hosts.
 TEST_CASE("Every scheme on the largest platforms gives what a serial program gives" *
           doctest::test_suite("large")) {
-  for (const char* platform : {"aries_8192", "dgx_h100", "fat_tree_4to1", "fat_tree_8192",
-                               "gb200_nvl72", "leonardo", "lumi", "mare_nostrum5"}) {
+  for (const char* platform :
+       {"abci_a", "alps_gh200", "aries_8192", "dgx_h100", "fat_tree_4to1", "fat_tree_8192",
+        "gb200_nvl72", "leonardo", "lumi", "mare_nostrum5"}) {
     check_ranks(platform, {8});
   }
 }

@@ -286,6 +286,12 @@ Settings declared() {
             .help =
                 "the longest buffer that the C library keeps for the next call: 32 MiB of glibc"},
            THINWIRE_MEMBER(machine.fresh.beyond), Written::if_set),
+      with({.path = "machine.fresh_pairs_beyond_bytes",
+            .when = {&kWithPricedBuffers, &kWithoutModel, &kOfTime, &kOfBuffers},
+            .help = "the same where a collective frees two buffers of one length together, as "
+                    "reduce_scatter_recursive_halving does: glibc returns a free end of the heap "
+                    "that is twice as long as the longest buffer; 0: as for one"},
+           THINWIRE_MEMBER(machine.fresh.pairs_beyond), Written::if_set),
       with({.path = "machine.noise_s",
             .networks = kWithHosts,
             .help = "mean of a random delay of each message at its sender, distributed "

@@ -85,6 +85,17 @@ TEST_CASE("Buffers beyond a limit cost the faults of their pages, and the regist
     // A buffer of the limit is kept, and so are blocks if the vector alone is longer.
     CHECK(cost("dense_recursive_doubling", ranks, bytes) == exactly(0));
     CHECK(cost("reduce_scatter_ring", ranks, bytes - 1) == exactly(whole + (ranks - 1) * kPiece));
+    // Two of one length may be fresh where one is kept.
+    const auto pairs = [&](const std::string& scheme) {
+      return seconds_of(scheme, ranks,
+                        fmt::format(R"("page_s":{},"fresh_beyond_bytes":{},
+                                       "fresh_pairs_beyond_bytes":{})",
+                                    kPage, bytes, bytes - 1)) -
+             seconds_of(scheme, ranks, "");
+    };
+    CHECK(pairs("reduce_scatter_recursive_halving") ==
+          exactly(2 * std::ceil(4 * kWords / 4096) * kPage));
+    CHECK(pairs("reduce_scatter_ring") == exactly(0));
     for (const char* scheme :
          {"alltoall_linear", "allgather_ring", "dense_ring_segmented", "reduce_scatter_pairwise"}) {
       CHECK(cost(scheme, ranks, 0) == 0);

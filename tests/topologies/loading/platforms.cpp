@@ -175,6 +175,10 @@ TEST_CASE("shipped platforms have the hosts and the message gaps that their note
   CHECK(gap_and_hosts("lumi") == "3e-07 3072");
   CHECK(gap_and_hosts("mare_nostrum5") == "3e-07 4480");
   CHECK(gap_and_hosts("mare_nostrum5_one_rail") == "5e-09 1120");
+  CHECK(gap_and_hosts("abci_v") == "3e-07 128");
+  CHECK(gap_and_hosts("abci_a") == "3e-07 256");
+  CHECK(gap_and_hosts("alps_gh200") == "3e-07 10752");
+  CHECK(gap_and_hosts("p4d") == "3e-07 128");
   CHECK(gap_and_hosts("gige_star") == "5e-06 64");
   CHECK(gap_and_hosts("exdyna_v100") == "3e-07 16");
   CHECK(gap_and_hosts("dragonn_v100") == "5e-07 16");

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "algorithms/registry.hpp"
+#include "sim/app/plan/setting_members.hpp"
 
 namespace thinwire::studies {
 
@@ -167,6 +168,17 @@ SchemeOfRow scheme_of(const MeasuredRow& row) {
   }
   if (has_scheme(found.scheme)) return found;
   return none(fmt::format("this program does not have the scheme {}", found.scheme));
+}
+
+void add_options_of(const Json& settings, SchemeOfRow& found) {
+  if (!settings.contains("options")) return;
+  plan::Point machine;
+  plan::take_options(machine, settings.at("options"));
+  for (const auto& [name, value] : machine.options) {
+    if (algorithms::has_option(algorithms::find_scheme(found.scheme).options, name)) {
+      found.options.try_emplace(name, value);
+    }
+  }
 }
 
 }  // namespace thinwire::studies

@@ -20,5 +20,7 @@ struct SchemeOfRow {
 /// known_algorithms.cpp or be the name of a scheme. None where the table names a scheme that this
 /// program does not have.
 [[nodiscard]] SchemeOfRow scheme_of(const MeasuredRow& row);
+/// Adds the options of a machine's settings that the scheme has and that the row does not give.
+void add_options_of(const Json& settings, SchemeOfRow& found);
 
 }  // namespace thinwire::studies

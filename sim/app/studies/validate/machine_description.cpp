@@ -21,8 +21,9 @@ plan::Settings settings_of_machines() {
                                                       "iterations", "granule",    "error_feedback",
                                                       "approximate"};
     const std::string group = setting.group();
-    return setting.aspect == plan::Aspect::scheme || setting.aspect == plan::Aspect::size ||
-           group == "input" || group == "record" || group == "workload" ||
+    const bool of_scheme = setting.aspect == plan::Aspect::scheme && setting.path != "options";
+    return of_scheme || setting.aspect == plan::Aspect::size || group == "input" ||
+           group == "record" || group == "workload" ||
            std::ranges::find(kOfRows, setting.path) != kOfRows.end();
   });
   return settings;

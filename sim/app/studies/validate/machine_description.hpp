@@ -49,8 +49,8 @@ struct MachineDescription {
 };
 
 /// Reads a description. Throws InputError with the JSON pointer for keys that are not known and
-/// values that are not right. Scheme, options, ranks, sizes, placement, input and iterations are no
-/// settings of a machine: they follow from the rows.
+/// values that are not right. Scheme, ranks, sizes, placement, input and iterations are no settings of
+/// a machine: they follow from the rows. Options are for the schemes that have them.
 [[nodiscard]] MachineDescription read_machine(const std::string& path);
 
 inline constexpr ShippedFiles kMachines{.what = "machine",

@@ -105,8 +105,9 @@ class Planner {
                               row.gpu ? " with GPU buffers" : ""));
     }
     if (std::string why = machine->why_left_out(row); !why.empty()) return skip(std::move(why));
-    const SchemeOfRow found = scheme_of(row);
+    SchemeOfRow found = scheme_of(row);
     if (found.scheme.empty()) return skip(found.why_none);
+    if (!row.point) add_options_of(machine->settings, found);
     const std::optional<RunPlacement>& placement = placements_.of(row);
     const int ranks = ranks_of(row, placement);
     if (ranks == 1) return skip("one rank exchanges nothing");
@@ -205,13 +206,15 @@ class Planner {
   std::size_t point_of(const MachineDescription& machine, const MeasuredRow& row,
                        const SchemeOfRow& found, int ranks,
                        const std::optional<RunPlacement>& placement) {
+    Json settings = machine.settings;
+    settings.erase("options");  // those that the scheme has are in `found`
     Json given;
     if (row.point) {
       given = plan::computation_of(*row.point);
       given["granule"] = 1;
-      given.update(machine.settings);
+      given.update(settings);
     } else {
-      given = machine.settings;
+      given = std::move(settings);
       given["scheme"] = found.scheme;
       for (const auto& [name, value] : found.options) {
         std::visit([&, &key = name](auto v) { given["options"][key] = v; }, value);
