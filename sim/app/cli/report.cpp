@@ -42,6 +42,7 @@ struct ReportFlags {
   report::FigureStyle style;
   std::string width;  ///< as parse_length reads it
   std::string height;
+  std::string panels_per_row;
   std::string font;
   std::string font_size;
 };
@@ -197,34 +198,52 @@ void check_name_of_format(const std::string& output, const std::string& format,
                    output, named, format);
 }
 
-/// A length in pixels of 1/96 inch, from "640", "85mm", "8.5cm", "3.4in" or "9pt"; 0 for an empty
-/// text.
+struct LengthUnit {
+  std::string name = "pixels";
+  double pixels = 1;
+};
+
+/// That of "85mm", "8.5cm", "3.4in" or "9pt"; pixels of 1/96 inch for other texts.
+LengthUnit unit_of(const std::string& text) {
+  constexpr double kInch = 96;
+  for (const LengthUnit& unit : {LengthUnit{"mm", kInch / 25.4}, LengthUnit{"cm", kInch / 2.54},
+                                 LengthUnit{"in", kInch}, LengthUnit{"pt", kInch / 72}}) {
+    if (text.ends_with(unit.name)) return unit;
+  }
+  return {};
+}
+
+/// A length in pixels; 0 for an empty text.
 double pixels_of(const std::string& flag, const std::string& text, double least, double most) {
   if (text.empty()) return 0;
-  constexpr double kInch = 96;
-  double unit = 1;
-  std::string number = text;
-  for (const auto& [suffix, pixels] :
-       {std::pair{"mm", kInch / 25.4}, {"cm", kInch / 2.54}, {"in", kInch}, {"pt", kInch / 72}}) {
-    if (!text.ends_with(suffix)) continue;
-    number = text.substr(0, text.size() - 2);
-    unit = pixels;
-  }
+  const LengthUnit unit = unit_of(text);
+  const std::string number = unit.pixels == 1 ? text : text.substr(0, text.size() - 2);
   const std::optional<double> value = parse_number<double>(number);
-  if (!value || !(*value * unit >= least && *value * unit <= most)) {
+  if (!value || !(*value * unit.pixels >= least && *value * unit.pixels <= most)) {
     throw InputError(
-        "{}: '{}' is not valid; expected {:.4g} to {:.4g} pixels, or a length with a unit: 85mm, "
+        "{}: '{}' is not valid; expected {:.3g} to {:.4g} {}, or a length with a unit: 85mm, "
         "8.5cm, 3.4in, 9pt",
-        flag, excerpt(text), least, most);
+        flag, excerpt(text), least / unit.pixels, most / unit.pixels, unit.name);
   }
-  return *value * unit;
+  return *value * unit.pixels;
 }
 
 report::FigureStyle style_of(const ReportFlags& flags) {
   report::FigureStyle style = flags.style;
   style.width = pixels_of("--width", flags.width, 200, 4000);
   style.height = pixels_of("--height", flags.height, 100, 8000);
+  if (!flags.panels_per_row.empty()) {
+    const std::optional<int> columns = parse_number<int>(flags.panels_per_row);
+    if (!columns || *columns < 1) {
+      throw InputError("--panels-per-row: '{}' is not valid; expected a number from 1",
+                       excerpt(flags.panels_per_row));
+    }
+    style.columns = *columns;
+  }
   if (!flags.font_size.empty()) style.font_size = pixels_of("--font-size", flags.font_size, 4, 72);
+  const LengthUnit unit = unit_of(flags.height.empty() ? flags.width : flags.height);
+  style.unit = unit.name;
+  style.unit_pixels = unit.pixels;
   if (!flags.font.empty()) report::set_font_family(flags.font);
   return style;
 }
@@ -260,14 +279,52 @@ void write_out(const std::string& path, const std::string& text) {
   write_text(path, text);
 }
 
+/// A single figure in a format of images.
+std::string image_of(const ReportFlags& flags, const report::Report& report,
+                     const std::vector<Json>& lines, const std::string& format) {
+  const std::string note = report::note_of_leading(report.figures);
+  const bool of_curves = flags.figure != "crossover" && flags.figure != "links";
+  if (!note.empty() && of_curves) say("{}; --where scheme=A,B chooses others", note);
+  report::FigureStyle style = style_of(flags);
+  // A PNG is drawn with two pixels per unit, so that texts are sharp; of a length on paper it has
+  // 300 per inch.
+  constexpr double kPaper = 300.0 / 96;
+  constexpr double kScreen = 2;
+  const bool on_paper = style.width > 0 && style.unit_pixels != 1;
+  if (format == "png" && style.width > 0 && !on_paper) {
+    if (style.width < 400) throw InputError("--width: a PNG has 400 pixels at least");
+    style.width /= kScreen;
+    style.height /= kScreen;
+  }
+  const std::string svg =
+      report::figure_svg(flags.figure, report.figures, report.links, style, lines);
+  return report::image_of(svg, format, on_paper ? kPaper : kScreen);
+}
+
+/// The style of a single figure is none of a page's.
+void refuse_style(const ReportFlags& flags) {
+  for (const auto& [flag, value] : {std::pair{"--width", &flags.width},
+                                    {"--height", &flags.height},
+                                    {"--panels-per-row", &flags.panels_per_row},
+                                    {"--font", &flags.font},
+                                    {"--font-size", &flags.font_size}}) {
+    if (value->empty()) continue;
+    throw InputError(
+        "{}: a page has the size and the fonts of its window; a single figure (--figure) takes "
+        "it",
+        flag);
+  }
+}
+
 int run(const ReportFlags& flags) {
   check_output(flags.output, flags.results);
   const std::string format = format_of(flags);
   if (flags.output.empty() && isatty(STDOUT_FILENO) == 1) {
     throw InputError("report: a figure is no text for a terminal; give -o FILE");
   }
-  report::FigureStyle style = style_of(flags);
+  const report::FigureStyle style = style_of(flags);
   const bool page = format == "html";
+  if (page) refuse_style(flags);
   Read read = read_all(flags.results);
   select(read, flags.where);
   std::ranges::move(report::measured_curves(read.rows), std::back_inserter(read.validation));
@@ -286,35 +343,14 @@ int run(const ReportFlags& flags) {
                         .claims = std::move(read.claims),
                         .validation = std::move(read.validation)};
   if (page || flags.figure == "links") report.links = report::link_maps(read.rows);
-  if (page) {
-    for (const auto& [flag, value] : {std::pair{"--width", &flags.width},
-                                      {"--height", &flags.height},
-                                      {"--font", &flags.font},
-                                      {"--font-size", &flags.font_size}}) {
-      if (value->empty()) continue;
-      throw InputError(
-          "{}: a page has the size and the fonts of its window; a single figure (--figure) takes "
-          "it",
-          flag);
-    }
-    write_out(flags.output, report::report_page(report));
-    return 0;
-  }
   const std::vector<Json>& lines = of_claims ? report.claims : report.validation;
-  if (format == "py") {
+  if (page) {
+    write_out(flags.output, report::report_page(report));
+  } else if (format == "py") {
     write_out(flags.output, report::figure_python(flags.figure, report.figures, style, lines));
-    return 0;
+  } else {
+    write_out(flags.output, image_of(flags, report, lines, format));
   }
-  // A PNG is drawn with two pixels per unit, so that texts are sharp.
-  constexpr double kPixels = 2;
-  if (format == "png" && style.width > 0) {
-    if (style.width < 400) throw InputError("--width: a PNG has 400 pixels at least");
-    style.width /= kPixels;
-    style.height /= kPixels;
-  }
-  write_out(flags.output, report::image_of(report::figure_svg(flags.figure, report.figures,
-                                                              report.links, style, lines),
-                                           format, kPixels));
   return 0;
 }
 
@@ -348,13 +384,18 @@ void add_report(Command& app) {
       .value_text("TEXT");
   command
       .add_option("--width", flags->width,
-                  "width of a single figure, in pixels of 1/96 inch or as 85mm, 8.5cm, 3.4in; a "
-                  "PNG, of two panels by default, has 1904 pixels")
+                  "width of a single figure, in pixels of 1/96 inch or as 85mm (a column of a "
+                  "paper), 180mm (a page), 8.5cm, 3.4in; a PNG, of two panels by default, has 1904 "
+                  "pixels, of a length on paper 300 per inch")
       .value_text("LENGTH [952]");
   command
       .add_option("--height", flags->height,
                   "height of a single figure of curves; by default panels have 280 pixels")
       .value_text("LENGTH");
+  command
+      .add_option("--panels-per-row", flags->panels_per_row,
+                  "panels beside each other; default as many as the width has room for")
+      .value_text("NUMBER");
   command.add_option("--font", flags->font, "font of a single figure, one that is installed")
       .value_text("FAMILY [DejaVu Sans]");
   command
@@ -374,7 +415,8 @@ void add_report(Command& app) {
       "  thinwire report table1.jsonl -o report.html\n"
       "  thinwire report platforms.jsonl claims.jsonl -o report.html\n"
       "  thinwire report platforms.jsonl --where platform=fat_tree --figure time -o time.pdf\n"
-      "  thinwire report table1.jsonl --figure time --width 85mm --font-size 8pt -o time.pdf");
+      "  thinwire report table1.jsonl --figure time --width 85mm --font-size 8pt -o time.pdf\n"
+      "  thinwire report platforms.jsonl --figure time --width 180mm --font-size 8pt -o time.pdf");
   command.callback([flags] { return run(*flags); });
 }
 

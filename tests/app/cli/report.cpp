@@ -115,6 +115,7 @@ TEST_CASE("a PNG has as many pixels as the user asks for" * doctest::test_suite(
   };
   CHECK(width("--width 1400") == 1400);
   CHECK(width("--width 900") == 900);
+  CHECK(width("--width 85mm --font-size 8pt") == 1004);  // 300 per inch
 }
 
 TEST_CASE("the name of the output and --format do not contradict each other" *
@@ -244,6 +245,9 @@ TEST_CASE("report refuses what it cannot draw in one line") {
   check_refused(run_program("report --figure time " + good + " -o " + folder.path("r.jpg")),
                 "ends in .svg, .png, .pdf");
   check_refused(run_program("report --figure time --width 10 " + good), "--width");
+  check_refused(run_program("report --figure time --width 10mm " + good), "52.9 to 1058 mm");
+  check_refused(run_program("report --figure time --height 30mm " + good), " mm at least");
+  check_refused(run_program("report --figure time --panels-per-row 0 " + good), "a number from 1");
   check_refused(run_program("report"), "results");
   check_refused(run_program("report --where scheme=none --figure time " + good), "no result has");
   check_refused(run_program("report --where rank=16 --figure time " + good), "'ranks'");

@@ -17,7 +17,8 @@ namespace thinwire::report {
 namespace {
 
 constexpr double kGap = 24;
-constexpr double kLine = 18;  // height of a line of text
+constexpr double kLine = 18;   // height of a line of text
+constexpr double kClose = 15;  // height of a line of the legend or the caption
 const TextLook kSoft{.fill = "#555"};
 
 /// The smallest step, 1, 2 or 5 times a power of ten, of which at most `count` fit in `span`.
@@ -109,6 +110,32 @@ std::string line_look(const Series& series) {
                          : R"(stroke-opacity="0.6" stroke-dasharray="4 3")");
 }
 
+/// The ticks whose texts, of this extent, do not touch: all of them, those at powers of ten, or
+/// every second, third and so on of these.
+std::vector<double> ticks_with_room(const Axis& axis, double extent) {
+  std::vector<double> all = axis.marks;
+  const auto touch = [&](const std::vector<double>& marks) {
+    return std::ranges::adjacent_find(marks, [&](double a, double b) {
+             return std::abs(axis(a) - axis(b)) < extent;
+           }) != marks.end();
+  };
+  if (!touch(all)) return all;
+  if (axis.log) {
+    std::vector<double> powers;
+    std::ranges::copy_if(all, std::back_inserter(powers), [](double mark) {
+      const double exponent = std::log10(mark);
+      return std::abs(exponent - std::round(exponent)) < 1e-9;
+    });
+    if (powers.size() > 1) all = powers;
+  }
+  std::vector<double> kept = all;
+  for (std::size_t step = 2; touch(kept); ++step) {
+    kept.clear();
+    for (std::size_t i = 0; i < all.size(); i += step) kept.push_back(all[i]);
+  }
+  return kept;
+}
+
 }  // namespace
 
 std::string number_words(double value) { return fmt::format("{:.4g}", value); }
@@ -181,7 +208,7 @@ void add_axes(Drawing& drawing, Axis& x, Axis& y, double width, double height, d
   y.to = 6 + y.inset;
   const std::string grid = "stroke=\"#e2e2e2\"";
   const std::string ink = "stroke=\"#444\"";
-  for (const double mark : y.marks) {
+  for (const double mark : ticks_with_room(y, kFontSize + 2)) {
     if (y.grid) drawing.body += path_of({{left, y(mark)}, {width - right, y(mark)}}, grid);
     drawing.body +=
         text_at(left - 6, y(mark) + 4, shortened(y.text(mark), room), {.anchor = Anchor::end});
@@ -201,21 +228,33 @@ void add_axes(Drawing& drawing, Axis& x, Axis& y, double width, double height, d
     drawing.body += text_at((x.from + x.to) / 2, height - 5, x.label, {.anchor = Anchor::middle});
   }
   if (!y.label.empty()) {
-    drawing.body +=
-        text_at(12, (y.from + y.to) / 2, y.label, {.anchor = Anchor::middle, .upwards = true});
+    drawing.body += text_at(12, (y.from + y.to) / 2, shortened(y.label, y.from - y.to),
+                            {.anchor = Anchor::middle, .upwards = true});
   }
   drawing.height = std::max(drawing.height, height);
 }
 
-void add_series(Drawing& drawing, const Series& series, const Axis& x, const Axis& y) {
+void add_series(Drawing& drawing, std::span<const Series> all, const Axis& x, const Axis& y) {
+  const Series& series = all.front();
   Points band = widened(placed(series.high, x, y));
   const Points low = widened(placed(series.low, x, y));
   band.insert(band.end(), low.rbegin(), low.rend());
   drawing.body +=
       path_of(band, fmt::format(R"(fill="{}" fill-opacity="0.16")", colour_of(series.index)), true);
   drawing.body += path_of(widened(placed(series.line, x, y)), line_look(series));
-  for (const auto& [at, value] : series.marks) {
-    drawing.body += symbol_at(series.index, x(at), y(value));
+  constexpr double kNear = 2.5;
+  constexpr double kRim = 1.4;
+  constexpr std::ptrdiff_t kMostRims = 3;
+  for (const auto& mark : series.marks) {
+    const auto lies_on_it = [&](const auto& other) {
+      return other.first == mark.first && std::abs(y(other.second) - y(mark.second)) < kNear;
+    };
+    const auto above = std::ranges::count_if(all.subspan(1), [&](const Series& other) {
+      return std::ranges::any_of(other.marks, lies_on_it);
+    });
+    drawing.body +=
+        symbol_at(series.index, x(mark.first), y(mark.second),
+                  kSymbolRadius + kRim * static_cast<double>(std::min(above, kMostRims)));
   }
 }
 
@@ -234,7 +273,8 @@ Panel chart_panel(std::string title, Axis x, Axis y, std::vector<Series> series,
       drawing.body += path_of({{across.from - across.inset, level}, {width, level}},
                               R"(stroke="#777" stroke-dasharray="3 3")");
     }
-    for (const Series& one : chart->series) add_series(drawing, one, across, up);
+    const std::span<const Series> all(chart->series);
+    for (std::size_t i = 0; i < all.size(); ++i) add_series(drawing, all.subspan(i), across, up);
     return drawing;
   };
   return {std::move(title), draw, height, chart};
@@ -247,7 +287,35 @@ LegendEntry legend_of(const Series& series, std::string text) {
   return {mark, std::move(text), series.index};
 }
 
+std::string caption_of(const std::vector<std::string>& notes, double room) {
+  std::string caption;
+  std::string between;
+  for (const std::string& note : notes) {
+    for (std::size_t from = 0; from < note.size();) {
+      const std::size_t end = std::min(note.find_first_of(",;", from), note.size());
+      const std::string longer = caption + between + note.substr(from, end - from);
+      if (text_width(longer) > room) return caption.empty() ? shortened(longer, room) : caption;
+      caption = longer;
+      between = end < note.size() ? note.substr(end, 1) + " " : "; ";
+      from = end < note.size() ? end + 2 : end;
+    }
+  }
+  return caption;
+}
+
+void name_single_panel(Figure& figure) {
+  if (figure.panels.size() != 1) return;
+  figure.notes.insert(figure.notes.begin(), std::exchange(figure.panels.front().title, {}));
+}
+
 namespace {
+
+/// The height of a panel in a column of this width. Charts are drawn at any: lower ones where they
+/// are narrow.
+double height_of(const Panel& panel, double width) {
+  constexpr double kWide = 400;
+  return panel.chart ? panel.height * std::clamp(width / kWide, 0.6, 1.0) : panel.height;
+}
 
 /// A figure in units of the drawing, of which the font has kFontSize.
 struct LaidOut {
@@ -255,26 +323,47 @@ struct LaidOut {
   double width = 0;
   double height = 0;
   int rows = 0;
+  double panel_width = 0;
 };
+
+}  // namespace
+
+std::size_t columns_of(const Figure& figure, const FigureStyle& style) {
+  constexpr double kNarrow = 190;
+  constexpr std::size_t kMostNarrow = 3;
+  const std::size_t panels = std::max<std::size_t>(1, figure.panels.size());
+  if (style.columns > 0) return std::min(panels, static_cast<std::size_t>(style.columns));
+  if (!(style.width > 0)) return std::min<std::size_t>(2, panels);
+  const double own = std::round((style.width - kGap) / (figure.panel_width + kGap));
+  const bool narrows =
+      std::ranges::all_of(figure.panels, [](const Panel& p) { return p.chart != nullptr; });
+  const auto narrow = static_cast<std::size_t>(style.width / kNarrow);
+  const std::size_t most = std::max(static_cast<std::size_t>(std::max(1.0, own)),
+                                    narrows ? std::min(kMostNarrow, narrow) : 1);
+  const std::size_t rows = (panels + most - 1) / most;
+  return (panels + rows - 1) / rows;
+}
+
+namespace {
 
 /// `higher`: added to the height of every panel.
 LaidOut laid_out(const Figure& figure, const FigureStyle& style, double higher) {
-  const auto panels = static_cast<double>(figure.panels.size());
-  const double given = style.width > 0 ? (style.width - kGap) / (figure.panel_width + kGap) : 2;
-  const double columns = std::clamp(std::round(given), 1.0, std::max(1.0, panels));
+  const std::size_t in_row = columns_of(figure, style);
+  const auto columns = static_cast<double>(in_row);
   const double width = style.width > 0 ? style.width : columns * (figure.panel_width + kGap) + kGap;
-  const double panel_width = (width - kGap) / columns - kGap;
-  const double room = width - 2 * kGap;
-  double y = 10;
+  const double gap = std::clamp(width / 40, kGap / 3, kGap);  // of print, which is narrow
+  const double panel_width = (width - gap) / columns - gap;
+  const double room = width - 2 * gap;
+  double y = gap < kGap / 2 ? 2 : 10;
   std::string body =
-      paragraph(kGap, y, wrapped(style.title, room, true), {.bold = true, .fill = "#000"});
-  double x = kGap;
+      paragraph(gap, y, wrapped(style.title, room, true), {.bold = true, .fill = "#000"});
+  double x = gap;
   for (const LegendEntry& entry : figure.legend) {
     const std::string text = shortened(entry.text, room - kLine);
     const double needed = kLine + text_width(text);
-    if (x > kGap && x + needed > width - kGap) {
-      x = kGap;
-      y += kLine;
+    if (x > gap && x + needed > width - gap) {
+      x = gap;
+      y += kClose;
     }
     body +=
         fmt::format("<g transform=\"translate({:.1f} {:.1f})\">{}</g>\n", x + 6, y + 8, entry.mark);
@@ -282,32 +371,36 @@ LaidOut laid_out(const Figure& figure, const FigureStyle& style, double higher) 
     x += needed + 14;
   }
   if (!figure.legend.empty()) y += kLine;
-  for (const std::string& note : figure.notes) {
-    body += paragraph(kGap, y, wrapped(note, room, false), kSoft);
+  const std::string caption = caption_of(figure.notes, room);
+  if (!caption.empty()) {
+    body += text_at(gap, y + 12, caption, kSoft);
+    y += kLine;
   }
   y += 4;
-  const auto in_row = static_cast<std::size_t>(columns);
   for (std::size_t first = 0; first < figure.panels.size(); first += in_row) {
     const std::size_t end = std::min(figure.panels.size(), first + in_row);
+    const auto left = [&](std::size_t i) {
+      return gap + static_cast<double>(i - first) * (panel_width + gap);
+    };
     double below = y;  // the lower end of the row's titles
     for (std::size_t i = first; i < end; ++i) {
       double at = y;
-      body += paragraph(kGap + static_cast<double>(i - first) * (panel_width + kGap), at,
-                        wrapped(figure.panels[i].title, panel_width, true), {.bold = true});
+      body += paragraph(left(i), at, wrapped(figure.panels[i].title, panel_width, true),
+                        {.bold = true});
       below = std::max(below, at);
     }
     y = below;
     for (std::size_t i = first; i < end; ++i) {
-      const Drawing drawing = figure.panels[i].draw(panel_width, figure.panels[i].height + higher);
-      body += fmt::format("<g transform=\"translate({:.1f} {:.1f})\">\n{}</g>\n",
-                          kGap + static_cast<double>(i - first) * (panel_width + kGap), y,
+      const Panel& panel = figure.panels[i];
+      const Drawing drawing = panel.draw(panel_width, height_of(panel, panel_width) + higher);
+      body += fmt::format("<g transform=\"translate({:.1f} {:.1f})\">\n{}</g>\n", left(i), y,
                           drawing.body);
       below = std::max(below, y + drawing.height);
     }
-    y = below + kGap / 2;
+    y = below + gap / 2;
   }
   const int rows = static_cast<int>((figure.panels.size() + in_row - 1) / in_row);
-  return {std::move(body), width, y, rows};
+  return {std::move(body), width, y, rows, panel_width};
 }
 
 }  // namespace
@@ -325,17 +418,24 @@ std::string svg_of(const Figure& figure, const FigureStyle& style) {
             "--height: the height of this figure follows from what it shows; give "
             "--width alone");
       }
-      least = least > 0 ? std::min(least, panel.height) : panel.height;
+      const double high = height_of(panel, layout.panel_width);
+      least = least > 0 ? std::min(least, high) : high;
     }
-    constexpr double kLowest = 110;
+    constexpr double kLowest = 90;
     const double higher = (style.height / scale - layout.height) / layout.rows;
     if (least + higher < kLowest) {
-      throw InputError("--height: this figure needs {:.0f} pixels at least",
-                       std::ceil(scale * (layout.height + layout.rows * (kLowest - least))));
+      const double needed = scale * (layout.height + layout.rows * (kLowest - least));
+      throw InputError("--height: this figure needs {:.0f} {} at least",
+                       std::ceil(needed / style.unit_pixels), style.unit);
     }
     layout = laid_out(figure, inner, higher);
   }
-  return svg_document(layout.width, layout.height, layout.body, scale);
+  std::string all;
+  for (const std::string& note : figure.notes) {
+    if (!note.empty()) all += (all.empty() ? "" : "; ") + note;
+  }
+  if (!all.empty()) all = fmt::format("<desc>{}</desc>\n", svg_escaped(all));
+  return svg_document(layout.width, layout.height, all + layout.body, scale);
 }
 
 }  // namespace thinwire::report

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -62,7 +63,9 @@ struct Drawing {
 /// Draws the axes of a panel of the given size, and sets the drawing coordinates of their ends.
 /// `right`: additional room to leave on the right.
 void add_axes(Drawing& drawing, Axis& x, Axis& y, double width, double height, double right = 0);
-void add_series(Drawing& drawing, const Series& series, const Axis& x, const Axis& y);
+/// The first of the series is in the drawing; a symbol on which one of the others lies is larger, so
+/// that both are seen.
+void add_series(Drawing& drawing, std::span<const Series> series, const Axis& x, const Axis& y);
 
 /// The content of a panel with series between two axes, and a dashed horizontal line at `rule`.
 struct Chart {
@@ -93,6 +96,8 @@ struct LegendEntry {
 
 struct Figure {
   std::vector<LegendEntry> legend = {};
+  /// The caption, of which one line is drawn: the most important first. The description of the SVG
+  /// has all.
   std::vector<std::string> notes = {};
   std::vector<Panel> panels = {};
   double panel_width = 440;  ///< approximate
@@ -104,7 +109,18 @@ struct FigureStyle {
   double width = 0;              ///< in pixels; 0: two panels wide at most
   double height = 0;             ///< in pixels; 0: panels have a height of their own
   double font_size = kFontSize;  ///< in pixels; lines and symbols grow with it
+  int columns = 0;               ///< of panels; 0: as many as the width allows
+  std::string unit = "pixels";   ///< of lengths in messages
+  double unit_pixels = 1;
 };
+
+/// The notes of a caption that have room in one line: whole parts, which ", " and "; " separate.
+[[nodiscard]] std::string caption_of(const std::vector<std::string>& notes, double room);
+/// The number of panels beside each other: of their own width, or up to three that are narrow, so
+/// that the rows are full.
+[[nodiscard]] std::size_t columns_of(const Figure& figure, const FigureStyle& style);
+/// The caption names what a single panel shows, instead of a title.
+void name_single_panel(Figure& figure);
 
 /// The figure as SVG: title, legend, notes, and as many panels per row as the width allows. Throws
 /// InputError if the height is too small, or given for panels that determine theirs.

@@ -62,6 +62,8 @@ std::string drawn(const std::string& svg, bool pdf, double scale) {
                                        static_cast<int>(std::ceil(width * scale)),
                                        static_cast<int>(std::ceil(height * scale))));
   const Owned<cairo_t> context(cairo_create(surface.get()));
+  cairo_set_source_rgb(context.get(), 1, 1, 1);  // also the last pixel, of which it fills a part
+  cairo_paint(context.get());
   cairo_scale(context.get(), scale, scale);
   const RsvgRectangle all{.x = 0, .y = 0, .width = width, .height = height};
   if (rsvg_handle_render_document(handle.get(), context.get(), &all, &error) == 0) fail(error);

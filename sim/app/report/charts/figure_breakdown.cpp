@@ -30,12 +30,6 @@ std::string time_of(const CurvePoint& point) {
   return seconds_text(point.parts_time_s.value_or(sum_of(point)));
 }
 
-/// The colours are those of the page; beyond the tenth they repeat, paler.
-std::string look_of_part(std::size_t index) {
-  return fmt::format(R"(fill="{}"{})", colour_of(index),
-                     index < kColours[0].size() ? "" : R"( fill-opacity="0.55")");
-}
-
 Drawing bars_of(const std::vector<Bar>& bars, double longest,
                 const std::map<std::string, std::size_t>& parts, double width) {
   constexpr double kRow = 20;
@@ -115,10 +109,10 @@ Figure breakdown_figure(const Figures& figures) {
         {fmt::format("{}; P = {}", title_of(key, leading), ranks),
          [=](double width, double /*height*/) { return bars_of(bars, longest, parts, width); }});
   }
-  figure.notes = {leading.common,
+  figure.notes = {leading.common, note_of_leading(figures),
                   longest == 0 ? "shares of the phases' sum; beside each bar its simulated time"
-                               : "seconds; beside each bar its simulated time",
-                  note_of_leading(figures)};
+                               : "seconds; beside each bar its simulated time"};
+  name_single_panel(figure);
   return figure;
 }
 

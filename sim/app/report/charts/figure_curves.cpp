@@ -84,8 +84,7 @@ Figure curves_figure(const Figures& all, const Quantity& quantity) {
                                            : log_axis(quantity.name, low / 1.15, high * 1.15);
   y.text = quantity.text;
   std::set<std::size_t> labels;
-  Figure figure{.notes = {figures.common, quantity.note}};
-  figure.notes.push_back(note_of_leading(all));
+  Figure figure{.notes = {figures.common, note_of_leading(all), quantity.note}};
   std::size_t most = 0;
   for (const auto& [key, curves] : panels) most = std::max(most, curves.size());
   const double height = 280 + 8 * std::max(0.0, static_cast<double>(most) - 10);
@@ -101,13 +100,14 @@ Figure curves_figure(const Figures& all, const Quantity& quantity) {
   for (const std::size_t label : labels) {
     figure.legend.push_back(legend_of({.index = label}, figures.labels.at(label)));
   }
+  name_single_panel(figure);
   return figure;
 }
 
 const char* const kTimes =
-    "points: simulated means; line: formula; band: its interval; dashed: no formula";
+    "points: simulated means; lines: formulas; bands: their intervals; dashed: no formula";
 const char* const kWords =
-    "points: simulated; line: formula; band: the formula's interval; dashed: no formula";
+    "points: simulated; lines: formulas; bands: their intervals; dashed: no formula";
 
 }  // namespace
 

@@ -50,8 +50,8 @@ Drawing cells_of(const std::vector<const Cell*>& cells, const std::vector<std::s
     const TextLook white{.anchor = Anchor::middle, .fill = "white"};
     const auto add = [&](double below, const std::string& text) {
       const std::string fits = shortened(text, wide - 6);
-      constexpr std::size_t kLetters = 4;  // what is shortened to fewer says nothing
-      if (fits == text || fits.size() > kLetters)
+      constexpr std::size_t kBytes = 3 + sizeof("…") - 1;  // fewer letters say nothing
+      if (fits == text || fits.size() >= kBytes)
         drawing.body += text_at(left + wide / 2, top + below, fits, white);
     };
     add(17, labels.at(best.label));
@@ -97,7 +97,7 @@ Figure crossover_figure(const Figures& figures) {
     winners.insert(cell.candidates.front().label);
   }
   Figure figure{
-      .notes = {figures.common, "the fastest, and how many times longer the second takes"}};
+      .notes = {figures.common, "the fastest scheme and how many times as long the second takes"}};
   for (const std::size_t label : winners) {
     figure.legend.push_back(
         {square_mark(fmt::format(R"(fill="{}")", colour_of(label))) + symbol_in_cell(label, 0, 0),
@@ -109,6 +109,7 @@ Figure crossover_figure(const Figures& figures) {
            return cells_of(cells, figures.labels, width);
          }});
   }
+  name_single_panel(figure);
   return figure;
 }
 

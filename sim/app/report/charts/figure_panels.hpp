@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/app/report/charts/chart.hpp"
+#include "sim/app/report/charts/figure_svg.hpp"
 #include "sim/app/report/charts/figures.hpp"
 #include "sim/app/report/charts/link_map.hpp"
 #include "sim/app/report/tables/formats.hpp"
@@ -31,8 +32,6 @@ using PointFilter = std::function<bool(const CurvePoint&)>;
 
 /// The curves of the leading schemes; all if none lead.
 [[nodiscard]] Figures leading_alone(Figures figures);
-/// Says which schemes those are, if there are others.
-[[nodiscard]] std::string note_of_leading(const Figures& figures);
 [[nodiscard]] std::string title_of(const PanelKey& key, const Figures& figures);
 /// The curves by panel; dense ones are in the panels of all densities of their setting and place.
 [[nodiscard]] Panels by_panel(const Figures& figures, const PointFilter& shown);

@@ -37,7 +37,9 @@ def main():
         at.set_xscale("log" if panel["x"]["log"] else "linear")
         at.set_yscale("log" if panel["y"]["log"] else "linear")
         at.set_xticks(panel["x"]["ticks"], panel["x"]["texts"])
-        at.set_yticks(panel["y"]["ticks"], panel["y"]["texts"])
+        points = 72 * FIGURE["inches"][1] / (rows + 1)
+        step = max(1, -(-int(1.8 * FIGURE["font_size"] * len(panel["y"]["ticks"])) // int(points)))
+        at.set_yticks(panel["y"]["ticks"][::step], panel["y"]["texts"][::step])
         at.minorticks_off()
         at.grid(axis="y", color="#e2e2e2")
         if panel["rule"] is not None:
@@ -135,18 +137,16 @@ struct PanelsJson {
 
 std::string matplotlib_of(const Figure& figure, const FigureStyle& style) {
   const PanelsJson of_figure(figure);
-  std::string caption;
-  for (const std::string& note : figure.notes) {
-    if (!note.empty()) caption += (caption.empty() ? "" : "\n") + note;
-  }
   constexpr double kPixels = 96;  // an inch
   constexpr double kPoints = 0.75;
-  const double columns = figure.panels.size() > 1 ? 2 : 1;
+  FigureStyle inner = style;
+  inner.width /= style.font_size / kFontSize;
+  const auto columns = static_cast<double>(columns_of(figure, inner));
   const double rows = std::ceil(static_cast<double>(figure.panels.size()) / columns);
   const double width = style.width > 0 ? style.width : columns * figure.panel_width;
   const double height = style.height > 0 ? style.height : rows * figure.panel_width * 0.8;
   const Json data{{"title", style.title},
-                  {"caption", caption},
+                  {"caption", caption_of(figure.notes, width * kFontSize / style.font_size)},
                   {"font", Json::array({font_family(), "DejaVu Sans"})},
                   {"font_size", style.font_size * kPoints},
                   {"inches", {width / kPixels, height / kPixels}},

@@ -88,8 +88,7 @@ Figures leading_alone(Figures figures) {
 
 std::string note_of_leading(const Figures& figures) {
   if (figures.leading.empty() || figures.leading.size() == figures.labels.size()) return "";
-  return fmt::format("the {} fastest schemes; --where scheme=A,B chooses among the {} others",
-                     figures.leading.size(), figures.labels.size() - figures.leading.size());
+  return fmt::format("the {} fastest of {} schemes", figures.leading.size(), figures.labels.size());
 }
 
 std::string title_of(const PanelKey& key, const Figures& figures) {

@@ -21,6 +21,8 @@ namespace thinwire::report {
                                      const std::vector<LinkMap>& links,
                                      const FigureStyle& style = {},
                                      const std::vector<Json>& validation = {});
+/// How many of the schemes a figure shows; empty if all.
+[[nodiscard]] std::string note_of_leading(const Figures& figures);
 /// The same as a Python program, for figures of curves; throws InputError for others.
 [[nodiscard]] std::string figure_python(const std::string& name, const Figures& figures,
                                         const FigureStyle& style = {},

@@ -155,14 +155,33 @@ std::string count_words(double value) {
 /// What follows the time of a parameter that is one per word.
 std::string per_word(const std::string& key) { return key.ends_with("_per_word") ? "/word" : ""; }
 
-std::string parameter_text(const std::string& key, const Json& value) {
-  if (key == "components") return "n = " + count_words(value.get<double>());
+/// "α" of "alpha_s"; empty for what is no time of the network.
+std::string symbol_of_time(const std::string& key) {
   static const std::map<std::string, const char*> times{
       {"alpha_s", "α"},   {"beta_s_per_word", "β"}, {"gamma_s_per_word", "γ"},
       {"latency_s", "L"}, {"overhead_s", "o"},      {"time_resolution_s", "time resolution"}};
   const auto time = times.find(key);
-  if (time == times.end()) return fmt::format("{}={}", key, plain(value));
-  return fmt::format("{} {}{}", time->second, seconds_text(value.get<double>()), per_word(key));
+  return time == times.end() ? "" : time->second;
+}
+
+std::string parameter_text(const std::string& key, const Json& value) {
+  if (key == "components") return "n = " + count_words(value.get<double>());
+  const std::string time = symbol_of_time(key);
+  if (time.empty()) return fmt::format("{}={}", key, plain(value));
+  return fmt::format("{} {}{}", time, seconds_text(value.get<double>()), per_word(key));
+}
+
+/// "1.0 to 1.25 µs": both ends in one unit, or one time where their three digits are the same.
+std::string seconds_range_text(double least, double most) {
+  const std::string text = seconds_text(most);
+  const std::size_t blank = text.find(' ');
+  const double unit = most > 0 ? most / std::stod(text.substr(0, blank)) : 1;
+  std::string from = fmt::format("{:.3g}", least / unit);
+  std::string to = fmt::format("{:.3g}", most / unit);
+  if (from == to) return text;
+  if (from.find('.') == std::string::npos && to.find('.') != std::string::npos) from += ".0";
+  if (to.find('.') == std::string::npos && from.find('.') != std::string::npos) to += ".0";
+  return fmt::format("{} to {}{}", from, to, text.substr(blank));
 }
 
 std::string in_words(const Json& object, const std::vector<std::string>& keys,
@@ -256,10 +275,9 @@ std::string common_text(const std::vector<Json>& settings, const std::vector<Jso
       if (row.outcome) values.insert((row.outcome->machine.*parameter).value());
     }
     if (values.empty()) return;
-    std::string text = parameter_text(key, *values.begin());
-    const std::string most = seconds_text(*values.rbegin());
-    if (most != seconds_text(*values.begin())) text += " .. " + most + per_word(key);
-    texts.push_back(text);
+    texts.push_back(fmt::format("{} {}{}", symbol_of_time(key),
+                                seconds_range_text(*values.begin(), *values.rbegin()),
+                                per_word(key)));
   };
   add_range("alpha_s", &plan::Machine::alpha);
   add_range("beta_s_per_word", &plan::Machine::beta_per_word);

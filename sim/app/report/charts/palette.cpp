@@ -55,15 +55,20 @@ std::size_t symbol_of(std::size_t series) {
 
 std::string colour_of(std::size_t series) { return kColours[0].at(series % kColours[0].size()); }
 
+std::string look_of_part(std::size_t part) {
+  return fmt::format(R"(fill="{}"{})", kPartColours[0].at(part % kPartColours[0].size()),
+                     part < kPartColours[0].size() ? "" : R"( fill-opacity="0.55")");
+}
+
 std::string heat_of(double share) {
   const auto step =
       std::ranges::count_if(kHeatSteps, [share](double least) { return share >= least; });
   return kHeat[0].at(static_cast<std::size_t>(step));
 }
 
-std::string symbol_at(std::size_t series, double x, double y) {
+std::string symbol_at(std::size_t series, double x, double y, double radius) {
   return drawn_symbol(
-      series, x, y, 3.9,
+      series, x, y, radius,
       fmt::format(R"(fill="{}" stroke="white" stroke-width="0.7")", colour_of(series)));
 }
 
@@ -79,8 +84,11 @@ std::string dashes_of(std::size_t series) {
 }
 
 Json palette_json() {
-  return {
-      {"series", kColours}, {"heat", kHeat}, {"heat_steps", kHeatSteps}, {"symbols", symbols()}};
+  return {{"series", kColours},
+          {"parts", kPartColours},
+          {"heat", kHeat},
+          {"heat_steps", kHeatSteps},
+          {"symbols", symbols()}};
 }
 
 }  // namespace thinwire::report

@@ -222,6 +222,22 @@ TEST_CASE("what all results agree in is said of all of them") {
   CHECK(report::figures_of({}).common.empty());
 }
 
+TEST_CASE("the times of a platform's routes are said as a range in one unit") {
+  const auto common = [](double least, double most) {
+    std::vector<results::Row> rows{row_of(with(small("topka", 4), "platform", "fat_tree"), 1),
+                                   row_of(with(small("topka", 8), "platform", "fat_tree"), 1)};
+    rows[0].outcome->machine.alpha = Seconds(least);
+    rows[1].outcome->machine.alpha = Seconds(most);
+    const std::string text = report::figures_of(rows).common;
+    const std::size_t from = text.find("α ");
+    return text.substr(from, text.find(", ", from) - from);
+  };
+  CHECK(common(1e-6, 1.25397e-6) == "α 1.0 to 1.25 µs");
+  CHECK(common(9e-7, 2e-6) == "α 0.9 to 2.0 µs");
+  CHECK(common(1.25397e-6, 1.25398e-6) == "α 1.254 µs");
+  CHECK(common(2e-6, 2e-6) == "α 2 µs");
+}
+
 TEST_CASE("times that are 0 or not finite spoil no figure") {
   std::vector<results::Row> rows;
   constexpr double kInfinite = std::numeric_limits<double>::infinity();

@@ -55,17 +55,43 @@ Triple lab(const Triple& rgb) {
 
 }  // namespace
 
-TEST_CASE("ten series differ in their colours also for the colour-blind") {
-  for (const auto& shades : kColours) {
+namespace {
+
+double apart(const char* a, const char* b, const Matrix& sight) {
+  const Triple one = lab(times(sight, linear(a)));
+  const Triple other = lab(times(sight, linear(b)));
+  return std::hypot(one[0] - other[0], one[1] - other[1], one[2] - other[2]);
+}
+
+template <std::size_t kCount>
+void check_differ(const Shades<kCount>& colours) {
+  for (const auto& shades : colours) {
     for (const Matrix& sight : kSights) {
       for (std::size_t i = 0; i < shades.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j) {
           CAPTURE(shades.at(i));
           CAPTURE(shades.at(j));
-          const Triple a = lab(times(sight, linear(shades.at(i))));
-          const Triple b = lab(times(sight, linear(shades.at(j))));
-          CHECK(std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]) > 20);
+          CHECK(apart(shades.at(i), shades.at(j), sight) > 20);
         }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("series differ in their colours also for the colour-blind, and so do parts of bars") {
+  check_differ(kColours);
+  check_differ(kPartColours);
+}
+
+TEST_CASE("no part of a bar has the colour of a series") {
+  for (std::size_t shade = 0; shade < kColours.size(); ++shade) {
+    for (const char* part : kPartColours.at(shade)) {
+      for (const char* series : kColours.at(shade)) {
+        CAPTURE(part);
+        CAPTURE(series);
+        CHECK(apart(part, series, kSights.front()) > 15);
       }
     }
   }
