@@ -17,6 +17,9 @@ export const seconds = (value) => {
   return `${Number((value / factor).toPrecision(4))} ${unit}`;
 };
 
+/** A number of words, in thousands, millions or billions. */
+export const words = (value) => value >= 1e9 ? `${text(value / 1e9, 3)}G` : value >= 1e6 ? `${text(value / 1e6, 3)}M` : value >= 1e3 ? `${text(value / 1e3, 3)}k` : text(value, 3);
+
 export const distinct = (values) => [...new Set(values)].sort((a, b) => a - b);
 
 /** All densities of the sparse curves of a setting. */

@@ -1,5 +1,6 @@
 import * as Plot from "@observablehq/plot";
-import { accuracyPanels, bytes, densities, distinct, measuredPanels, percent, pointsOf, seconds, shownCurves, text, winners } from "./data.js";
+import { sayAccuracy, sayBreakdown, sayCongestion, sayCrossover, sayLinks, sayMeasured, sayTime, sayVolume } from "./sentences.js";
+import { accuracyPanels, bytes, densities, distinct, measuredPanels, percent, pointsOf, seconds, shownCurves, text, winners, words } from "./data.js";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const kColours = data.palette.series[0].length;
@@ -30,19 +31,23 @@ const element = (tag, attributes = {}, ...children) => {
   return made;
 };
 
-const variables = (shade) => [["s", data.palette.series], ["u", data.palette.heat]].map(([name, colours]) =>
+const variables = (shade) => [["s", data.palette.series], ["p", data.palette.parts], ["u", data.palette.heat]].map(([name, colours]) =>
   colours[shade].map((colour, i) => `--${name}${i}:${colour};`).join("")).join("");
 document.head.append(element("style", {}, `:root{${variables(0)}}@media screen and (prefers-color-scheme:dark){:root{${variables(1)}}}`));
 
 // --- Filters
 
 const used = (key) => distinct([...data.curves, ...data.troubles].map((c) => c[key]));
-const filters = { setting: used("setting")[0] ?? 0, density: null, labels: new Set(data.leading), places: new Set(used("place")),
+/** How many points the curves of a setting have. */
+const pointsIn = (setting) => data.curves.filter((c) => c.setting === setting).reduce((sum, c) => sum + c.points.length, 0);
+const largest = used("setting").reduce((most, setting) => most === null || pointsIn(setting) > pointsIn(most) ? setting : most, null);
+const filters = { setting: largest ?? 0, density: null, labels: new Set(data.leading), places: new Set(used("place")),
   ranks: null, unit: null, map: 0 };
 
 function keepDensity() {
   const all = densities(data, filters.setting);
-  if (!all.includes(filters.density)) filters.density = all.includes(0.01) ? 0.01 : all[0] ?? null;
+  const points = (density) => data.curves.filter((c) => c.setting === filters.setting && c.density === density).reduce((sum, c) => sum + c.points.length, 0);
+  if (!all.includes(filters.density)) filters.density = all.includes(0.01) ? 0.01 : all.slice().sort((a, b) => points(b) - points(a))[0] ?? null;
 }
 
 function swatch(label) {
@@ -51,6 +56,11 @@ function swatch(label) {
   svg.setAttribute("aria-hidden", "true");
   return svg;
 }
+
+/** More chips than these are behind a button until they are wanted. */
+const kChips = 6;
+const opened = new Set();
+const updates = [];  // of what the controls say of the choice
 
 function chips(legend, name, indexes, texts, chosen, mark) {
   const boxes = indexes.map((index) => {
@@ -68,11 +78,23 @@ function chips(legend, name, indexes, texts, chosen, mark) {
     }
     draw();
   };
-  return element("fieldset", { class: name }, element("legend", {}, legend),
-    ...boxes.map(([index, box]) => element("label", { class: "chip" }, box, ...(mark ? [mark(index)] : []), texts[index])),
+  const many = indexes.length > kChips;
+  const field = element("fieldset", { class: many ? `${name} many` : name }, element("legend", {}, legend));
+  if (many) {
+    const button = element("button", { type: "button", class: "choose", "aria-expanded": String(opened.has(name)), onclick: () => {
+      if (opened.has(name)) opened.delete(name); else opened.add(name);
+      button.setAttribute("aria-expanded", opened.has(name));
+      field.classList.toggle("open", opened.has(name));
+    } });
+    updates.push(() => { button.textContent = `${indexes.filter((index) => chosen.has(index)).length} of ${indexes.length} shown: choose`; });
+    field.append(button);
+    field.classList.toggle("open", opened.has(name));
+  }
+  field.append(...boxes.map(([index, box]) => element("label", { class: "chip" }, box, ...(mark ? [mark(index)] : []), texts[index])),
     ...(name === "label" && data.leading.length < indexes.length
       ? [element("button", { type: "button", onclick: all((index) => data.leading.includes(index)) }, `the ${data.leading.length} fastest`)] : []),
     ...(indexes.length > 2 ? [element("button", { type: "button", onclick: all(() => true) }, "all"), element("button", { type: "button", onclick: all(() => false) }, "none")] : []));
+  return field;
 }
 
 function choice(legend, name, options, chosen, onchange) {
@@ -84,6 +106,7 @@ function choice(legend, name, options, chosen, onchange) {
 function drawControls() {
   const controls = document.getElementById("controls");
   const fields = [];
+  updates.length = 0;
   const settings = used("setting");
   if (settings.length > 1) {
     fields.push(choice("setting", "setting", settings.map((s) => [s, data.settings[s]]), filters.setting,
@@ -107,11 +130,14 @@ function drawControls() {
 
 let printing = false;
 
+/** From so many pixels on, figures of one chart are beside each other. */
+const kHalves = 1000;
+
 /** Pixels of a chart, of which there are so many beside each other. */
 const width = (wide, charts) => {
   if (printing) return charts === 1 ? 580 : wide ? 690 : 345;  // of A4 and Letter
   const body = document.getElementById("figures").clientWidth;
-  if (charts === 1) return Math.max(240, Math.min(760, body) - 22);
+  if (charts === 1) return Math.max(240, (body >= kHalves ? Math.floor((body - 16) / 2) : body) - 22);
   const least = wide ? 560 : 480;
   const columns = Math.max(1, Math.floor((body + 16) / (least + 16)));
   return Math.max(240, Math.floor((body - 16 * (columns - 1)) / columns) - 22);
@@ -151,7 +177,13 @@ function logTicks(low, high) {
   return ticks;
 }
 
-const kLine = 11;  // pixels of a line of labels
+/** The marks of an axis whose ticks all have a text; those of a logarithmic scale's own format are left blank here and there. */
+const axisOf = (key, ticks, format) => (key === "x" ? Plot.axisX : Plot.axisY)(ticks, { text: (tick) => format(tick) });
+
+/** What the colours mean, where the series have no names beside them. */
+const key = (labels) => element("div", { class: "key" }, ...labels.map((label) => element("span", {}, swatch(label), data.labels[label])));
+
+const kLine = 12;  // pixels of a line of labels
 
 /** A mark: the name of each series at the right end, on the height of its last point or moved apart, and a line from there to it. */
 function directLabels(mine) {
@@ -181,6 +213,7 @@ const kBar = { draw: (context) => { context.moveTo(-9, 0); context.lineTo(9, 0);
 /** A chart over the ranks for each place: points, the line of the formula, the band of its interval. */
 function overRanks(points, { formula, label, format, linear = false, rule = null }) {
   const ranks = distinct(points.map((p) => p.ranks));
+  const series = (place) => distinct(points.filter((p) => p.place === place).map((p) => p.label)).length;
   const values = points.flatMap((p) => [p.value, ...(formula?.(p) ?? [])]).filter((v) => linear || v > 0);
   const low = Math.min(...values, ...(rule === null ? [] : [rule]));
   const high = Math.max(...values, ...(rule === null ? [] : [rule]));
@@ -188,25 +221,31 @@ function overRanks(points, { formula, label, format, linear = false, rule = null
   const ticks = logTicks(low, high);
   const domain = high > low * 1.2 ? [low / 1.15, high * 1.15] : [low / 2, high * 2];
   const named = w >= 520;
-  const series = (place) => distinct(points.filter((p) => p.place === place).map((p) => p.label)).length;
   const lines = Math.max(...distinct(points.map((p) => p.place)).map(series));
   const kHeight = Math.max(300, named ? base.marginTop + 40 + kLine * lines : 0);
   const marginRight = named ? 14 + 6.2 * Math.max(...points.map((p) => data.labels[p.label].length)) : 14;
   const bands = distinct(points.filter((p) => formula?.(p)).map((p) => p.label)).length;
   const of = (p) => ({ x: "ranks", stroke: (d) => colourOf(d.label), z: "label" });
-  return panels(points, (place) => {
+  const axisTicks = linear ? null : ticks.filter((t) => t >= domain[0] && t <= domain[1]);
+  const pixels = (kHeight - base.marginTop - 40) / (linear ? Math.max(high, 1.1) - Math.min(low, 1) : Math.log(domain[1] / domain[0]));
+  const at = (value) => (linear ? value : Math.log(value)) * pixels;
+  const charts = panels(points, (place) => {
     const mine = points.filter((p) => p.place === place && (linear || p.value > 0));
     const known = mine.filter((p) => formula?.(p) && formula(p)[0] > 0);
     const unknown = mine.filter((p) => !formula?.(p));
     const exact = (p) => formula(p)[1] <= formula(p)[0] * (1 + 1e-9);
     const alone = known.filter((p) => known.filter((q) => q.label === p.label).length === 1);
+    // A mark on which others lie is larger, so that all are seen.
+    const under = (p) => mine.slice(mine.indexOf(p) + 1).filter((q) => q.ranks === p.ranks && Math.abs(at(q.value) - at(p.value)) < 2.5).length;
+    const radius = new Map(mine.map((p) => [p, 4 + 1.4 * Math.min(3, under(p))]));
     const opacity = Math.max(0.05, Math.min(0.16, 0.6 / bands));
     return Plot.plot({ ...base, width: w, height: kHeight, marginLeft: 58, marginRight, marginBottom: 40,
       x: { type: "log", base: 2, domain: ranks.length > 1 ? [ranks[0], ranks[ranks.length - 1]] : [ranks[0] / 2, ranks[0] * 2],
-        ticks: rankTicks(ranks, w - 66 - marginRight), tickFormat: String, label: "ranks P", insetLeft: 8, insetRight: 8 },
-      y: linear ? { domain: [Math.min(low, 1), high], nice: true, grid: true, label, tickFormat: format }
-        : { type: "log", domain, grid: true, label, tickFormat: format, ticks: ticks.filter((t) => t >= domain[0] && t <= domain[1]) },
+        label: "ranks P", insetLeft: 8, insetRight: 8 },
+      y: linear ? { domain: [Math.min(low, 1), Math.max(high, 1.1)], nice: true, grid: true, label, tickFormat: format } : { type: "log", domain, label },
       marks: [
+        axisOf("x", rankTicks(ranks, w - 66 - marginRight), String),
+        ...(linear ? [] : [Plot.gridY(axisTicks), axisOf("y", axisTicks, format)]),
         ...(rule === null ? [] : [Plot.ruleY([rule], { stroke: "var(--soft)", strokeDasharray: "3 3" })]),
         Plot.areaY(known.filter((p) => !exact(p)),
           { x: "ranks", y1: (p) => formula(p)[0], y2: (p) => formula(p)[1], z: "label", fill: (p) => colourOf(p.label), fillOpacity: opacity }),
@@ -216,12 +255,14 @@ function overRanks(points, { formula, label, format, linear = false, rule = null
         Plot.dot(alone.filter(exact),
           { x: "ranks", y: (p) => formula(p)[0], symbol: kBar, stroke: (p) => colourOf(p.label), strokeWidth: 1.4, strokeOpacity: 0.8 }),
         Plot.line(unknown, { ...of(), y: "value", strokeWidth: 1, strokeOpacity: 0.5, strokeDasharray: formula ? "4 3" : null }),
-        Plot.dot(mine, { x: "ranks", y: "value", r: 4, symbol: (d) => symbolOf(d.label), fill: (d) => colourOf(d.label), stroke: "var(--panel)", strokeWidth: 0.7,
+        Plot.dot(mine, { x: "ranks", y: "value", r: { value: (d) => radius.get(d), scale: null }, symbol: (d) => symbolOf(d.label), fill: (d) => colourOf(d.label), stroke: "var(--panel)", strokeWidth: 0.7,
           className: "point" }),
         ...(named ? [directLabels(mine)] : []),
         Plot.tip(mine, Plot.pointer({ x: "ranks", y: "value", title: (p) => tipOf(p, formula, format), fill: "var(--panel)", stroke: "var(--soft)" })),
       ] });
   });
+  if (!named && !printing) charts.prepend(key(distinct(points.map((p) => p.label))));
+  return charts;
 }
 
 function tipOf(p, formula, format) {
@@ -233,13 +274,11 @@ function tipOf(p, formula, format) {
   return lines.join("\n");
 }
 
-const words = (value) => value >= 1e9 ? `${text(value / 1e9, 3)}G` : value >= 1e6 ? `${text(value / 1e6, 3)}M` : value >= 1e3 ? `${text(value / 1e3, 3)}k` : text(value, 3);
-
 function timeFigure(curves) {
   const points = pointsOf(curves, (p) => p.time_s);
   if (points.length === 0) return null;
   const training = points.some((p) => p.parts[0]?.[0] === "computation");
-  return { id: "time", title: training ? "Time of an iteration" : "Time",
+  return { id: "time", says: sayTime(points, data.labels, data.places), title: training ? "Time of an iteration" : "Time",
     caption: training ? "Simulated seconds of a training's iteration against the ranks; both axes are logarithmic."
       : "Simulated time of an allreduce (points) against the ranks, beside the formula of its paper (line; band where it is an interval). Where some iterations do more work, the points are the mean, and the formula is of an iteration without it. Both axes are logarithmic. Where there is no formula, a thin dashed line joins the points.",
     content: overRanks(points, { formula: (p) => p.formula_s, label: "time", format: seconds }) };
@@ -248,7 +287,7 @@ function timeFigure(curves) {
 function volumeFigure(curves) {
   const points = pointsOf(curves, (p) => p.words).filter((p) => p.value > 0);
   if (points.length === 0) return null;
-  return { id: "volume", title: "Volume",
+  return { id: "volume", says: sayVolume(points, data.labels, data.places), title: "Volume",
     caption: "Words of 4 bytes, the most that a rank sent or received, beside the words on the formula's critical path.",
     content: overRanks(points, { formula: (p) => p.formula_words[1] > 0 ? p.formula_words : null, label: "words", format: words }) };
 }
@@ -256,8 +295,8 @@ function volumeFigure(curves) {
 function congestionFigure(curves) {
   const points = pointsOf(curves, (p) => p.congestion_factor);
   if (points.length === 0) return null;
-  return { id: "congestion", title: "Congestion factor by platform",
-    caption: "Time over that of the same schedule on the α-β machine with the platform's end-to-end α and β. 1: no congestion.",
+  return { id: "congestion", says: sayCongestion(points, data.labels, data.places), title: "Congestion factor by platform",
+    caption: "The time divided by the time of the same schedule on the α-β machine with the platform's end-to-end α and β. 1: no congestion.",
     content: overRanks(points, { label: "factor", format: (v) => text(v, 3), linear: Math.max(...points.map((p) => p.value)) < 8, rule: 1 }) };
 }
 
@@ -284,12 +323,14 @@ function breakdownFigure(curves) {
     });
   });
   const longestName = (place) => Math.min(Math.max(120, 0.4 * w), 12 + 6.1 * Math.max(...mine.filter((p) => p.place === place).map((p) => data.labels[p.label].length)));
-  const partColour = (name) => colourOf(names.indexOf(name));
+  const kParts = data.palette.parts[0].length;
+  const partColour = (name) => `var(--p${names.indexOf(name) % kParts})`;
+  const partOpacity = (name) => names.indexOf(name) < kParts ? 1 : 0.55;
   const training = names.includes("computation");
   const w = width(true, distinct(mine.map((p) => p.place)).length);
   const content = element("div", {},
     element("div", { class: "key" },
-      ...names.map((name) => element("span", {}, element("i", { style: `background:${partColour(name)}; opacity:${names.indexOf(name) < kColours ? 1 : 0.55}` }), name)),
+      ...names.map((name) => element("span", {}, element("i", { style: `background:${partColour(name)}; opacity:${partOpacity(name)}` }), name)),
       choice("ranks", "ranks", ranks.map((r) => [r, `P = ${r}`]), chosen, (value) => { filters.ranks = value; draw(); }).lastChild,
       choice("bars", "unit", [["share", "shares"], ["time", "seconds"]], shares ? "share" : "time", (value) => { filters.unit = value; draw(); }).lastChild),
     panels(mine, (place) => {
@@ -303,21 +344,21 @@ function breakdownFigure(curves) {
         y: { domain: order, label: null, tickFormat: (t) => 6.1 * t.length > margin ? `${t.slice(0, Math.floor(margin / 6.1) - 2)}…` : t, tickSize: 0 },
         marks: [
           Plot.barX(parts.filter((p) => p.place === place), { x1: "x1", x2: "x2", y: name, fill: (d) => partColour(d.name),
-            fillOpacity: (d) => names.indexOf(d.name) < kColours ? 1 : 0.55, insetTop: 3, insetBottom: 3, className: "bar" }),
+            fillOpacity: (d) => partOpacity(d.name), insetTop: 3, insetBottom: 3, className: "bar" }),
           Plot.text(here, { x: (p) => shares ? 1 : sum(p), y: name, text: (p) => seconds(p.value), textAnchor: "start", dx: 5 }),
           Plot.tip(parts.filter((p) => p.place === place), Plot.pointerY({ x: (d) => (d.x1 + d.x2) / 2, y: name, fill: "var(--panel)", stroke: "var(--soft)",
             maxRadius: 60, anchor: "top-left",
             title: (d) => `${data.labels[d.label]}, P = ${d.ranks}: ${seconds(d.value)}\n${d.parts.map(([part, t]) => `${part} ${seconds(t)}`).join("\n")}` })),
         ] });
     }, true));
-  return { id: "breakdown", title: training ? "Where the iteration's time goes" : "Phases",
+  return { id: "breakdown", says: sayBreakdown(mine, data.labels, data.places), title: training ? "Where the iteration's time goes" : "Phases",
     caption: training ? "Parts of a training's iteration; the whole stands beside each bar."
       : "The time of each phase on the rank where it takes longest; the simulated time of the reported iteration is beside each bar. Phases of different ranks, or of a scheme that communicates beside its own program, overlap.", content };
 }
 
 function crossoverFigure() {
   const all = winners(data, filters);
-  if (all.length === 0 || filters.labels.size < 2) return null;
+  if (all.every((c) => c.second === null)) return null;
   const ranks = distinct(all.map((c) => c.ranks));
   const named = (c) => c.density === null ? "dense" : String(c.density);
   const rows = [...distinct(all.filter((c) => c.density !== null).map((c) => c.density)).map(String), ...(all.some((c) => c.density === null) ? ["dense"] : [])].reverse();
@@ -328,9 +369,14 @@ function crossoverFigure() {
     const room = Math.floor((cell - 6) / 6);
     return room < 3 ? "" : name.length > room ? `${name.slice(0, room - 1)}…` : name;
   };
-  return { id: "crossover", title: "Crossover map",
+  const keyed = (box) => {
+    const cut = distinct(all.map((c) => c.label)).filter((label) => short(label) !== data.labels[label]);
+    if (cut.length > 0 && !printing) box.prepend(key(cut));
+    return box;
+  };
+  return { id: "crossover", says: sayCrossover(all, data.labels), title: "Crossover map",
     caption: "The fastest of the chosen schemes at each number of ranks and density, and how many times longer the second takes.",
-    content: panels(all, (place) => {
+    content: keyed(panels(all, (place) => {
       const mine = all.filter((c) => c.place === place);
       return Plot.plot({ ...base, width: w, height: 66 + 44 * rows.length, marginLeft: 68, marginRight: 8, marginTop: 8, marginBottom: 40,
         x: { type: "band", domain: ranks, label: "ranks P", padding: 0.04, tickFormat: String }, y: { type: "band", domain: rows, label: "density", padding: 0.06 },
@@ -342,7 +388,7 @@ function crossoverFigure() {
           Plot.tip(mine, Plot.pointer({ x: "ranks", y: named, fill: "var(--panel)", stroke: "var(--soft)",
             title: (c) => `P = ${c.ranks}, density ${named(c)}\n${data.labels[c.label]}: ${seconds(c.time_s)}${c.second === null ? "\nalone" : `\nthen ${data.labels[c.second]}, ${text(c.lead)} times as long`}` })),
         ] });
-    }) };
+    })) };
 }
 
 const kSteps = data.palette.heat_steps;
@@ -375,7 +421,7 @@ function linksFigure() {
   box.append(element("div", { class: "panel scroll" }, element("h3", {}, "Hottest links"),
     table(["link", "bytes", "mean", "peak"], map.hottest.map(([name, , bytes, mean, peak]) => [name, bytes, `${text(100 * mean, 3)}%`, `${text(100 * peak, 3)}%`]))));
   content.append(box);
-  return { id: "links", title: "Links",
+  return { id: "links", says: sayLinks(map), title: "Links",
     caption: "Mean utilisation of the links that carried something: bytes over what they could have carried in the run. Cables of both directions, and parallel ones, are one line with the colour of the busiest. Dots are hosts, squares switches.", content };
 }
 
@@ -396,13 +442,15 @@ function measuredFigure() {
   const sizes = [Math.min(...rows.map((r) => r.bytes)), Math.max(...rows.map((r) => r.bytes))];
   const times = rows.flatMap((r) => [r.measured_s, r.simulated_s]);
   const domain = [Math.min(...times) / 1.15, Math.max(...times) * 1.15];
+  const ticks = logTicks(...domain).filter((t) => t >= domain[0] && t <= domain[1]);
   const w = width(false, all.length);
   const box = element("div", { class: all.length === 1 ? "panels single" : "panels" }, ...all.map((panel) =>
     element("div", { class: "panel" }, element("h3", {}, panel.title), Plot.plot({ ...base, width: w, height: 300, marginLeft: 58, marginBottom: 40,
-      x: { type: "log", base: 2, domain: sizes[1] > sizes[0] ? sizes : [sizes[0] / 2, sizes[0] * 2], label: "size", insetLeft: 8, insetRight: 8, tickFormat: bytes,
-        ticks: [...Array(8)].map((_, i) => 32 ** i).filter((t) => t >= sizes[0] && t <= sizes[1]) },
-      y: { type: "log", domain, grid: true, label: "time", tickFormat: seconds, ticks: logTicks(...domain).filter((t) => t >= domain[0] && t <= domain[1]) },
+      x: { type: "log", base: 2, domain: sizes[1] > sizes[0] ? sizes : [sizes[0] / 2, sizes[0] * 2], label: "size", insetLeft: 8, insetRight: 8 },
+      y: { type: "log", domain, label: "time" },
       marks: [
+        axisOf("x", [...Array(8)].map((_, i) => 32 ** i).filter((t) => t >= sizes[0] && t <= sizes[1]), bytes),
+        Plot.gridY(ticks), axisOf("y", ticks, seconds),
         ...solidLines(panel.rows, label,
           { x: "bytes", y: "simulated_s", z: "algorithm", stroke: (r) => colourOf(label(r)), strokeWidth: 1.4, strokeOpacity: 0.8, className: "simulated" }),
         Plot.dot(panel.rows, { x: "bytes", y: "measured_s", r: 4, symbol: (r) => symbolOf(label(r)), fill: (r) => colourOf(label(r)), stroke: "var(--panel)", strokeWidth: 0.7,
@@ -415,7 +463,7 @@ function measuredFigure() {
   const content = element("div", {}, element("div", { class: "key" }, ...algorithms.map((name, i) => element("span", {}, swatch(i), name))), box,
     ...(summaries.length === 0 ? [] : [element("div", { class: "scroll" }, table(headings, summaries.map((s) => [s.machine, s.basis, s.collective, s.predictor, s.rows,
       percent(s.median_error), percent(s.p90_error), percent(s.bias, true), s.pairs, percent(s.pairs_right), s.choices, percent(s.mean_regret), percent(s.worst_regret)])))]));
-  return { id: "measured", title: "Measured and simulated",
+  return { id: "measured", says: sayMeasured(rows), title: "Measured and simulated",
     caption: "Points were measured, lines are simulated. Errors are ratios, over and under alike. Right are pairs of algorithms in the measured order. " +
       "Regret is the time lost by taking the algorithm that is fastest by the prediction.", content };
 }
@@ -425,19 +473,21 @@ function accuracyFigure() {
   if (curves.length === 0) return null;
   const labels = [...new Set(curves.map((c) => c.label))];
   const all = accuracyPanels(curves);
+  const thinned = (ticks) => ticks.filter((_, i) => i % Math.ceil(ticks.length * 60 / w) === 0);
   const w = width(false, all.length);
   const box = element("div", { class: all.length === 1 ? "panels single" : "panels" }, ...all.map((panel) =>
     element("div", { class: "panel" }, element("h3", {}, panel.title), Plot.plot({ ...base, width: w, height: 300, marginLeft: 48, marginBottom: 40,
       x: panel.x === "iteration" ? { label: "iteration" }
-        : { type: "log", label: "simulated time", tickFormat: seconds, ticks: logTicks(...panel.domain).filter((t) => t >= panel.domain[0] && t <= panel.domain[1]) },
+        : { type: "log", label: "simulated time" },
       y: { domain: [0, 1], grid: true, label: "accuracy", tickFormat: (v) => percent(v) },
       marks: [
+        ...(panel.x === "iteration" ? [] : [axisOf("x", thinned(logTicks(...panel.domain).filter((t) => t >= panel.domain[0] && t <= panel.domain[1])), seconds)]),
         ...solidLines(panel.points, (p) => labels.indexOf(p.label),
           { x: panel.x, y: "accuracy", z: "label", stroke: (p) => colourOf(labels.indexOf(p.label)), strokeWidth: 1.4, className: "accuracy" }),
         Plot.tip(panel.points, Plot.pointer({ x: panel.x, y: "accuracy", fill: "var(--panel)", stroke: "var(--soft)",
           title: (p) => `${p.label}, iteration ${p.iteration}\n${seconds(p.time_s)}\naccuracy ${text(100 * p.accuracy, 3)}%, ${p.seeds} seeds` })),
       ] }))));
-  return { id: "accuracy", title: "Accuracy of trainings",
+  return { id: "accuracy", says: sayAccuracy(curves), title: "Accuracy of trainings",
     caption: "On held-out data, as the mean over seeds: over simulated time at each place, and over iterations.",
     content: element("div", {}, element("div", { class: "key" }, ...labels.map((name, i) => element("span", {}, swatch(i), name))), box) };
 }
@@ -495,11 +545,15 @@ function draw() {
   const figures = [timeFigure(curves), volumeFigure(curves), breakdownFigure(curves), congestionFigure(curves), crossoverFigure(), linksFigure(),
     measuredFigure(), accuracyFigure(), claimsFigure(), troublesFigure(), resultsFigure(curves)].filter(Boolean);
   const main = document.getElementById("figures");
-  main.replaceChildren(...figures.map((f) => element("section", { id: f.id },
-    ...(f.title ? [element("h2", {}, f.title)] : []), ...(f.caption ? [element("p", { class: "caption" }, f.caption)] : []), f.content)));
+  const single = (f) => f.content.matches(".single") || (f.content.querySelector(".single") !== null && f.content.querySelector("table") === null);
+  const halves = figures.filter(single);
+  const isHalf = (f) => main.clientWidth >= kHalves && !printing && halves.includes(f);
+  main.replaceChildren(...figures.map((f) => element("section", { id: f.id, class: isHalf(f) ? "half" : null },
+    ...(f.title ? [element("h2", {}, f.title)] : []), ...(f.says ? [element("p", { class: "says" }, f.says)] : []), f.content, ...(f.caption ? [element("p", { class: "caption" }, f.caption)] : []))));
   if (curves.length === 0 && data.curves.length > 0) {
     main.prepend(element("p", { class: "note" }, "No results pass the filters above."));
   }
+  for (const update of updates) update();
   document.getElementById("shown").textContent = [data.settings[filters.setting] && `Setting: ${data.settings[filters.setting]}.`,
     filters.density !== null && `Density: ${filters.density}.`].filter(Boolean).join(" ");
 }

@@ -74,6 +74,27 @@ checks["every figure is drawn"] = async () => {
   }
 };
 
+/** The chips of more than a few schemes or platforms are behind a button. */
+async function openChips() {
+  const closed = page.locator("button.choose[aria-expanded=false]");
+  while (await closed.count() > 0) await closed.first().click();
+}
+
+checks["each chart has a sentence above it, and every tick of its axes a text"] = async () => {
+  for (const id of ["time", "volume", "breakdown", "congestion", "crossover", "links", "measured", "accuracy"]) {
+    assert.match(await page.locator(`#${id} p.says`).innerText(), /^.{20,}\.$/s, id);
+  }
+  const blank = await page.evaluate(() => [...document.querySelectorAll("#figures svg g[aria-label$='tick label'] text")].filter((t) => t.textContent === "").length);
+  assert.equal(blank, 0);
+};
+
+checks["schemes that are many take one line above the first chart"] = async () => {
+  assert.equal(await page.locator("fieldset.label .chip:visible").count(), 0);
+  assert.match(await page.locator("fieldset.label button.choose").innerText(), /^10 of \d+ shown/);
+  await openChips();
+  assert.ok(await page.locator("fieldset.label .chip:visible").count() > 10);
+};
+
 checks["filters take schemes and platforms out of all figures, and put them in again"] = async () => {
   // More than ten schemes are not all shown at first.
   await page.getByRole("button", { name: "all" }).last().click();
@@ -158,8 +179,15 @@ checks["it is readable in the dark, and in print"] = async () => {
 checks["28 schemes differ in colour or symbol, and every symbol has pixels of its colour"] = async () => {
   thinwire("report", results("congestion"), "-o", join(folder, "congestion.html"));
   await open("congestion.html");
+  // The shape of a mark, whatever its size: those on which others lie are larger.
+  await page.evaluate(() => { window.shapeOf = (mark) => {
+    if (mark.getAttribute("d").includes("A")) return "circle";
+    const numbers = mark.getAttribute("d").match(/-?[\d.]+(e-?\d+)?/g).map(Number);
+    const most = Math.max(...numbers.map(Math.abs));
+    return mark.getAttribute("d").replace(/[^A-Za-z]/g, "") + numbers.map((n) => Math.round(20 * n / most)).join(" ");
+  }; });
   const shown = () => page.evaluate(() =>
-    new Set([...document.querySelectorAll("#time g.point path")].map((mark) => getComputedStyle(mark).fill + mark.getAttribute("d"))).size);
+    new Set([...document.querySelectorAll("#time g.point path")].map((mark) => getComputedStyle(mark).fill + window.shapeOf(mark))).size);
   assert.equal(await shown(), 10);
   const colours = await page.evaluate(() => new Set([...document.querySelectorAll("#time g.point path")].map((mark) => getComputedStyle(mark).fill)).size);
   assert.equal(colours, 10, "the series that are shown at first differ in colour");
@@ -169,6 +197,7 @@ checks["28 schemes differ in colour or symbol, and every symbol has pixels of it
   }));
   for (const id of ["time", "volume", "congestion"]) assert.ok(await count(`#${id} g.direct text`) >= 10, `the series of ${id} are named beside their last points`);
   assert.deepEqual(await overlaps(), []);
+  await openChips();
   await page.locator("fieldset.label button", { hasText: /^all$/ }).click();
   assert.ok(await shown() > 10);
   assert.deepEqual(await overlaps(), [], "names of series overlap");
@@ -184,7 +213,7 @@ checks["28 schemes differ in colour or symbol, and every symbol has pixels of it
     for (const [name, value] of [["width", 40 * side], ["height", side], ["viewBox", `0 0 ${40 * side} ${side}`]]) row.setAttribute(name, value);
     row.style.cssText += "position:fixed;left:0;top:0;z-index:9;max-width:none;background:var(--panel)";
     const marks = new Map();
-    for (const mark of document.querySelectorAll("#time g.point path")) marks.set(`${getComputedStyle(mark).fill} ${mark.getAttribute("d")}`, mark);
+    for (const mark of document.querySelectorAll("#time g.point path")) marks.set(`${getComputedStyle(mark).fill} ${window.shapeOf(mark)}`, mark);
     const colours = [...marks.values()].map((mark, i) => {
       const group = mark.parentNode.cloneNode(false);
       const copy = mark.cloneNode(true);
@@ -216,6 +245,21 @@ checks["28 schemes differ in colour or symbol, and every symbol has pixels of it
   }, [`data:image/png;base64,${picture.toString("base64")}`, series, kSide]);
   assert.ok(pixels.every((n) => n >= 12), `pixels of each series: ${pixels}`);
   console.log(`  ${labels} schemes, at least ${Math.min(...pixels)} pixels each`);
+};
+
+checks["the charts of a single platform are beside each other"] = async () => {
+  thinwire("report", results("table1"), "-o", join(folder, "table1.html"));
+  await open("table1.html", { viewport: { width: 1400, height: 900 } });
+  const boxes = await page.evaluate(() => [...document.querySelectorAll("#time svg, #volume svg")].map((svg) => {
+    const { left, right } = svg.closest(".panel").getBoundingClientRect();
+    return { left, right };
+  }));
+  assert.equal(boxes.length, 2);
+  assert.ok(boxes[1].left > boxes[0].right, JSON.stringify(boxes));
+  assert.ok(boxes[1].right > 0.9 * 1400, JSON.stringify(boxes));
+  await page.setViewportSize({ width: 420, height: 900 });
+  await page.waitForTimeout(400);
+  assert.ok(await page.locator("#time .key span").count() >= 8, "what the colours mean, where no names are beside the lines");
 };
 
 checks["no request left the page, and nothing complained"] = async () => {

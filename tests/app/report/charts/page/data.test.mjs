@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { accuracyPanels, bytes, densities, measuredPanels, percent, pointsOf, seconds, shownCurves, text, winners } from "../../../../../sim/app/report/charts/page/data.js";
+import { sayAccuracy, sayBreakdown, sayCongestion, sayCrossover, sayMeasured, sayTime, sayVolume } from "../../../../../sim/app/report/charts/page/sentences.js";
 
 const point = (ranks, time_s) => ({ ranks, time_s });
 const data = {
@@ -66,4 +67,34 @@ test("a setting of trainings has a panel for each place, and one over iterations
     [["s: here", "time_s", 4], ["s: there", "time_s", 2], ["s", "iteration", 4], ["t: there", "time_s", 2], ["t", "iteration", 2]]);
   assert.deepEqual(panels[0].domain, [4, 8]);
   assert.deepEqual(panels[2].points.map((p) => p.label), ["a", "a", "b", "b"]);
+});
+
+test("a sentence says which scheme is the fastest, by how much, and where that changes", () => {
+  const labels = ["a", "b", "c"];
+  const places = ["here", "there", "beyond"];
+  const at = (place, label, ranks, value) => ({ place, label, ranks, value });
+  const one = [at(0, 0, 4, 2), at(0, 1, 4, 3), at(0, 0, 8, 4), at(0, 1, 8, 2)];
+  assert.equal(sayTime(one, labels, places), "a is the fastest up to P = 4, b from 8 on. At P = 8 it is 2 times as fast as a.");
+  assert.equal(sayTime(one.filter((p) => p.ranks === 4), labels, places), "At P = 4 a is the fastest: it is 1.5 times as fast as b.");
+  assert.equal(sayTime(one.filter((p) => p.label === 0), labels, places), "a: 2 s at P = 4, 4 s at P = 8.");
+  assert.equal(sayTime([...one, at(0, 2, 8, 1.95)], labels, places),
+    "a is the fastest up to P = 4, c from 8 on. At P = 8 it is less than 5% faster than b.");
+  assert.equal(sayVolume([at(0, 0, 4, 1e6), at(0, 1, 4, 2e6), at(0, 0, 8, 1e6), at(0, 1, 8, 4e6)], labels, places),
+    "a sends the least from P = 4 to 8. At P = 4 b sends 2 times as much, and at P = 8 b sends 4 times as much.");
+  assert.equal(sayTime([...one, at(1, 0, 8, 3), at(1, 1, 8, 1), at(2, 0, 8, 1), at(2, 1, 8, 5)], labels, places),
+    "At P = 8 b is the fastest on here and there (2 to 3 times ahead of the second) and a on beyond (5 times ahead of the second). It is another scheme at fewer ranks on 1 of 3.");
+  assert.equal(sayTime([], labels, places), "");
+  assert.equal(sayTime([at(0, 0, 4, 0), at(0, 1, 4, 1)], labels, places), "At P = 4 a is the fastest.");
+  assert.equal(sayCongestion([at(0, 0, 4, 1.01), at(0, 1, 4, 3.42)], labels, places),
+    "Congestion costs b the most: 3.4 times the time without it, at P = 4. It costs a less than 5% everywhere.");
+  assert.equal(sayCongestion([at(0, 0, 4, 1.01)], labels, places), "Congestion slows no scheme by more than 2%.");
+  assert.equal(sayBreakdown([{ ...at(0, 0, 4, 4), parts: [["x", 1], ["y", 3]] }, { ...at(0, 1, 4, 9), parts: [["x", 9]] }], labels, places),
+    "At P = 4 a, the fastest, spends 75% of its time in y.");
+  assert.equal(sayCrossover([{ label: 0, lead: 2 }, { label: 1, lead: 1.02 }, { label: 0, lead: null }], labels),
+    "a is the fastest in 2 of 3 cells and b in 1. In 1 the second is less than 5% slower.");
+  assert.equal(sayMeasured([{ measured_s: 1, simulated_s: 1.1, algorithm: "x" }, { measured_s: 3, simulated_s: 1, algorithm: "y" }]),
+    "Half of the 2 simulated times are within 10% of the measured ones; the farthest is 200% off, y.");
+  const training = (label, last) => ({ label, setting: "s", place: "p", points: [{ iteration: 1, time_s: 2, accuracy: 0.5 }, { iteration: 2, time_s: 3, accuracy: last }] });
+  assert.equal(sayAccuracy([training("a", 0.9), training("b", 0.895)]),
+    "a ends with the highest accuracy, 90% (s); it is also the first within one point of it, after 3 s at p.");
 });
