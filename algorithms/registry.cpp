@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include "algorithms/added_code.hpp"
 #include "algorithms/schemes/dense.hpp"
 #include "algorithms/schemes/dense_ovlp.hpp"
 #include "algorithms/schemes/dragonn.hpp"
@@ -235,6 +236,7 @@ void register_sparsifier(SparsifierInfo sparsifier) {
 
 void register_scheme(SchemeInfo scheme) {
   check_name("scheme", scheme.name, all_schemes());
+  scheme = with_places(std::move(scheme));
   if (scheme.collective && !scheme.make) {
     const std::string selects = scheme.sparsifier.empty() ? "exact_topk" : scheme.sparsifier;
     scheme = compose(std::move(scheme), find_sparsifier(selects));

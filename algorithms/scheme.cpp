@@ -7,6 +7,7 @@
 #include <bit>
 #include <utility>
 
+#include "algorithms/added_code.hpp"
 #include "algorithms/collectives/hierarchical.hpp"
 #include "algorithms/decoding.hpp"
 #include "algorithms/formula.hpp"
@@ -19,11 +20,11 @@ namespace {
 /// Forwards selections, and keeps a report of the last one.
 class Watched final : public Sparsifier {
  public:
-  Watched(std::unique_ptr<Sparsifier> inner, std::int64_t granule)
-      : inner_(std::move(inner)), granule_(granule) {}
+  Watched(std::string scheme, std::unique_ptr<Sparsifier> inner, std::int64_t granule)
+      : scheme_(std::move(scheme)), inner_(std::move(inner)), granule_(granule) {}
 
   Selection select(const SparseVector& accumulated, Rank rank, int iteration) override {
-    Selection selection = inner_->select(accumulated, rank, iteration);
+    Selection selection = selected(accumulated, rank, iteration);
     report_ = {.took_part = true,
                .selected = static_cast<std::int64_t>(selection.selected.size()) * granule_,
                .sent = granule_ * selection.travelling(),
@@ -45,6 +46,15 @@ class Watched final : public Sparsifier {
   SelectionReport take_report() { return std::exchange(report_, {}); }
 
  private:
+  [[nodiscard]] Selection selected(const SparseVector& accumulated, Rank rank, int iteration) {
+    try {
+      return inner_->select(accumulated, rank, iteration);
+    } catch (...) {
+      rethrow_with_place(scheme_, rank, iteration);
+    }
+  }
+
+  std::string scheme_;  ///< and its sparsifier
   std::unique_ptr<Sparsifier> inner_;
   std::int64_t granule_;
   SelectionReport report_;
@@ -92,11 +102,11 @@ Task<void> decode(Communicator& comm, const SchemeSetup& setup, Reduced& reduced
 
 class Composed final : public Scheme {
  public:
-  Composed(std::unique_ptr<SparseCollective> collective, std::unique_ptr<Sparsifier> sparsifier,
-           const SchemeSetup& setup)
+  Composed(std::string name, std::unique_ptr<SparseCollective> collective,
+           std::unique_ptr<Sparsifier> sparsifier, const SchemeSetup& setup)
       : setup_(setup),
         collective_(std::move(collective)),
-        sparsifier_(std::move(sparsifier), setup.space.granule) {}
+        sparsifier_(std::move(name), std::move(sparsifier), setup.space.granule) {}
 
   Task<Reduced> allreduce(Communicator& comm, LocalGradient gradient, int iteration) override {
     Task<Reduced> task = collective_->allreduce(
@@ -314,9 +324,10 @@ SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier) {
   collective.settle = sparsifier.settle;
   collective.decided = sparsifier.decided;
   collective.expected_work = sparsifier.expected_work;
-  collective.make = [make_collective = collective.collective,
+  collective.make = [name = collective.name + ", sparsifier " + sparsifier.name,
+                     make_collective = collective.collective,
                      make_sparsifier = sparsifier.make](const SchemeSetup& setup) {
-    return std::make_unique<Composed>(make_collective(setup), make_sparsifier(setup), setup);
+    return std::make_unique<Composed>(name, make_collective(setup), make_sparsifier(setup), setup);
   };
   if (const auto decorate = collective.decorate) return decorate(std::move(collective));
   return collective;
