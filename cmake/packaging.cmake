@@ -83,7 +83,8 @@ install(FILES ${PROJECT_BINARY_DIR}/changelog.gz cmake/copyright DESTINATION ${d
 if(THINWIRE_HAS_MPI)
   install(FILES ${PROJECT_BINARY_DIR}/changelog.gz cmake/copyright DESTINATION ${doc}-mpi COMPONENT mpi)
 endif()
-install(DIRECTORY examples/own_scheme examples/mpi_training DESTINATION ${doc}-dev/examples COMPONENT development)
+install(DIRECTORY examples/own_scheme examples/own_sparsifier examples/mpi_training
+        DESTINATION ${doc}-dev/examples COMPONENT development)
 
 # -- Debian packages: cpack --config BUILD/CPackConfig.cmake --
 set(CPACK_GENERATOR DEB)
