@@ -5,7 +5,10 @@
 #include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -17,6 +20,7 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/app/cli/points.hpp"
+#include "sim/app/cli/program.hpp"
 #include "sim/app/cli/shared.hpp"
 #include "sim/app/report/tables/baseline.hpp"
 #include "sim/app/report/tables/comparison.hpp"
@@ -168,6 +172,12 @@ class Rows {
     return all;
   }
   void write(const std::string& path) const { results::write_rows(path, rows_); }
+  /// Those at these places.
+  [[nodiscard]] Rows chosen(const std::vector<std::size_t>& places) const {
+    std::vector<results::Row> some;
+    for (const std::size_t place : places) some.push_back(rows_.at(place));
+    return Rows(std::move(some));
+  }
 
  private:
   std::vector<results::Row> rows_;
@@ -208,19 +218,86 @@ void run(Rows& rows, const std::string& config, const std::string& given, const 
   });
 }
 
+run::Sweep sweep_of(const std::string& config, bool is_text) {
+  const std::string origin = is_text ? "sweep" : run::kSweeps.file(config);
+  return run::sweep_from(is_text ? sweep_from_text(config, origin) : read_json(origin), origin);
+}
+
+std::string output_of(const run::Sweep& sweep, const std::string& output) {
+  return output.empty() ? "results/local/" + sweep.name + ".jsonl" : output;
+}
+
+/// What other processes have to simulate of a sweep.
+struct Missing {
+  std::string sweep;               ///< its name
+  std::string output;              ///< the results file
+  std::size_t points = 0;          ///< of the whole sweep
+  std::vector<std::string> tasks;  ///< the texts of points, the longest first
+};
+
+std::vector<results::Row> rows_of(const run::Sweep& sweep, const std::string& path) {
+  std::vector<results::Row> rows;
+  if (std::filesystem::exists(path)) rows = results::read_rows(path).rows;
+  run::check_is_of(sweep, rows, path);
+  return rows;
+}
+
+Missing missing(const std::string& config, bool is_text, const std::string& output, bool force) {
+  return outside([&] {
+    const run::Sweep all = sweep_of(config, is_text);
+    Missing found{.sweep = all.name,
+                  .output = output_of(all, output),
+                  .points = all.points.size(),
+                  .tasks = {}};
+    std::vector<run::PlannedPoint> plan =
+        run::plan_sweep(all, rows_of(all, found.output), {.force = force});
+    std::ranges::stable_sort(plan, std::greater{}, &run::PlannedPoint::expected_s);
+    for (const run::PlannedPoint& planned : plan) {
+      if (planned.known) continue;
+      found.tasks.push_back(dumped(to_json(all.points[planned.index])));
+    }
+    return found;
+  });
+}
+
+/// Simulates a task of a sweep. Returns the line of its row.
+std::string simulated(const std::string& sweep, const std::string& task, const Running& running) {
+  return outside([&] {
+    const plan::Point point = plan::point_from(parse_json(task, sweep), sweep);
+    const run::PointSettings settings{
+        .processes = {.at_once = running.at_once(), .limits = running.limits()}};
+    return results::lines_of({run::run_points(sweep, {point}, settings).front().row});
+  });
+}
+
+/// The rows of a sweep, in its order, that a file holds.
+Rows of_sweep(const std::string& config, bool is_text, const std::string& path) {
+  return outside([&] {
+    const run::Sweep all = sweep_of(config, is_text);
+    std::map<std::string, results::Row> by_point;
+    for (results::Row& row : results::unique_rows(rows_of(all, path)).rows) {
+      by_point[dumped(to_json(row.point))] = std::move(row);
+    }
+    std::vector<results::Row> rows;
+    for (const plan::Point& point : all.points) {
+      const auto found = by_point.find(dumped(to_json(point)));
+      if (found != by_point.end()) rows.push_back(std::move(found->second));
+    }
+    return Rows(std::move(rows));
+  });
+}
+
 /// `config` is the text of a sweep where `is_text`, else a file or the name of a shipped sweep.
 Rows sweep(const std::string& config, bool is_text, const std::string& output,
            const Running& running, bool force) {
   return outside([&] {
-    const std::string origin = is_text ? "sweep" : run::kSweeps.file(config);
-    const run::Sweep all =
-        run::sweep_from(is_text ? sweep_from_text(config, origin) : read_json(origin), origin);
-    const std::string path = output.empty() ? "results/local/" + all.name + ".jsonl" : output;
-    return Rows(run::run_sweep(
-        all, path, {.jobs = running.at_once(), .force = force, .limits = running.limits()},
-        [&](const run::SweepProgress& now) {
-          if (now.ended != nullptr) running.tell(now.done, now.total, now.left_s);
-        }));
+    const run::Sweep all = sweep_of(config, is_text);
+    return Rows(
+        run::run_sweep(all, output_of(all, output),
+                       {.jobs = running.at_once(), .force = force, .limits = running.limits()},
+                       [&](const run::SweepProgress& now) {
+                         if (now.ended != nullptr) running.tell(now.done, now.total, now.left_s);
+                       }));
   });
 }
 
@@ -264,6 +341,49 @@ Advice recommend(const std::string& given, const std::vector<std::string>& schem
   });
 }
 
+/// What a command printed, and its exit code.
+struct Printed {
+  int exit_code = 0;
+  py::bytes out = "";
+  std::string err;
+};
+
+/// Everything in a temporary file that a command wrote to.
+std::string written_to(std::FILE* file) {
+  std::string text(static_cast<std::size_t>(std::max(0L, std::ftell(file))), '\0');
+  std::rewind(file);
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  return text;
+}
+
+/// A command of the program, with these arguments, in a process of its own.
+Printed command(const std::vector<std::string>& arguments) {
+  const auto work = [&arguments] {
+    std::FILE* const out = std::tmpfile();
+    std::FILE* const err = std::tmpfile();
+    if (out == nullptr || err == nullptr) throw SimulationError("no temporary file can be made");
+    dup2(fileno(out), STDOUT_FILENO);
+    dup2(fileno(err), STDERR_FILENO);
+    std::vector<std::string> words{"thinwire"};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> given;
+    for (std::string& word : words) given.push_back(word.data());
+    given.push_back(nullptr);
+    const int exit_code = cli::Program().run(static_cast<int>(words.size()), given.data());
+    std::fseek(out, 0, SEEK_END);
+    std::fseek(err, 0, SEEK_END);
+    const std::string printed = written_to(out);
+    return fmt::format("{} {} {}{}", exit_code, printed.size(), printed, written_to(err));
+  };
+  const std::string text = outside([&] { return in_child_process({.run = work}, true).text; });
+  const std::size_t first = text.find(' ');
+  const std::size_t second = text.find(' ', first + 1);
+  const std::size_t size = std::stoul(text.substr(first + 1, second - first - 1));
+  return {.exit_code = std::stoi(text.substr(0, first)),
+          .out = py::bytes(text.substr(second + 1, size)),
+          .err = text.substr(second + 1 + size)};
+}
+
 std::string settings() {
   std::vector<Json> records;
   for (const plan::Setting& setting : plan::point_settings()) {
@@ -301,6 +421,36 @@ void find_share() {
   set_share((module.parent_path() / THINWIRE_SHARE_FROM_MODULE).lexically_normal().string());
 }
 
+void define_classes(py::module_& module) {
+  py::class_<Running>(module, "Running")
+      .def(py::init<std::optional<int>, std::optional<double>, std::optional<std::int64_t>,
+                    std::optional<Progress>>());
+  py::class_<Rows>(module, "Rows")
+      .def(py::init<>())
+      .def("__len__", &Rows::size)
+      .def("records", &Rows::records_text)
+      .def("details", &Rows::details)
+      .def("groups", &Rows::groups)
+      .def("against", &Rows::against)
+      .def("troubles", &Rows::troubles)
+      .def("chosen", &Rows::chosen)
+      .def("write", &Rows::write);
+  py::class_<Printed>(module, "Printed")
+      .def_readonly("exit_code", &Printed::exit_code)
+      .def_readonly("out", &Printed::out)
+      .def_readonly("err", &Printed::err);
+  py::class_<Advice>(module, "Advice")
+      .def_readonly("candidates", &Advice::candidates)
+      .def_readonly("crossovers", &Advice::crossovers)
+      .def_readonly("assumptions", &Advice::assumptions)
+      .def_readonly("rows", &Advice::rows);
+  py::class_<Missing>(module, "Missing")
+      .def_readonly("sweep", &Missing::sweep)
+      .def_readonly("output", &Missing::output)
+      .def_readonly("points", &Missing::points)
+      .def_readonly("tasks", &Missing::tasks);
+}
+
 }  // namespace
 
 }  // namespace thinwire::python
@@ -328,25 +478,13 @@ PYBIND11_MODULE(_thinwire, module) {
     }
   });
 
-  py::class_<python::Running>(module, "Running")
-      .def(py::init<std::optional<int>, std::optional<double>, std::optional<std::int64_t>,
-                    std::optional<python::Progress>>());
-  py::class_<python::Rows>(module, "Rows")
-      .def(py::init<>())
-      .def("__len__", &python::Rows::size)
-      .def("records", &python::Rows::records_text)
-      .def("details", &python::Rows::details)
-      .def("groups", &python::Rows::groups)
-      .def("against", &python::Rows::against)
-      .def("troubles", &python::Rows::troubles)
-      .def("write", &python::Rows::write);
-  py::class_<python::Advice>(module, "Advice")
-      .def_readonly("candidates", &python::Advice::candidates)
-      .def_readonly("crossovers", &python::Advice::crossovers)
-      .def_readonly("assumptions", &python::Advice::assumptions)
-      .def_readonly("rows", &python::Advice::rows);
+  python::define_classes(module);
   module.def("run", &python::run);
   module.def("sweep", &python::sweep);
+  module.def("missing", &python::missing);
+  module.def("simulated", &python::simulated);
+  module.def("of_sweep", &python::of_sweep);
+  module.def("command", &python::command);
   module.def("load", &python::load);
   module.def("recommend", &python::recommend);
   module.def("settings", &python::settings);

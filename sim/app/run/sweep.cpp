@@ -152,15 +152,6 @@ bool is_excepted(const Combination& one, const Json& exceptions) {
 /// The point without the version: a new row replaces the old rows with the same text.
 std::string text_of(const plan::Point& point) { return to_json(point).dump(); }
 
-void check_is_of(const Sweep& sweep, const std::vector<results::Row>& rows,
-                 const std::string& path) {
-  for (const results::Row& row : rows) {
-    if (row.sweep == sweep.name) continue;
-    throw InputError("{}: holds results of the sweep '{}', not of '{}'; give another -o", path,
-                     row.sweep, sweep.name);
-  }
-}
-
 /// The points of a sweep that have to run.
 struct MissingPoints {
   std::vector<plan::Point> points;
@@ -290,6 +281,15 @@ std::vector<PlannedPoint> plan_sweep(const Sweep& sweep, const std::vector<resul
     planned.expected_s = planned.took_before ? measured->second : estimated_wall_s(point);
   }
   return plan;
+}
+
+void check_is_of(const Sweep& sweep, const std::vector<results::Row>& rows,
+                 const std::string& path) {
+  for (const results::Row& row : rows) {
+    if (row.sweep == sweep.name) continue;
+    throw InputError("{}: holds results of the sweep '{}', not of '{}'; give another -o", path,
+                     row.sweep, sweep.name);
+  }
 }
 
 std::vector<results::Row> run_sweep(const Sweep& sweep, const std::string& path,

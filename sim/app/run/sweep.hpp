@@ -54,6 +54,10 @@ struct PlannedPoint {
                                                    const std::vector<results::Row>& before,
                                                    const SweepOptions& options);
 
+/// Throws InputError unless all rows, of this file, are of the sweep.
+void check_is_of(const Sweep& sweep, const std::vector<results::Row>& rows,
+                 const std::string& path);
+
 struct SweepProgress {
   std::size_t done = 0;  ///< including failed ones
   std::size_t running = 0;

@@ -3,6 +3,8 @@
 
 Oracles: the program's own output, closed formulas, and serial bookkeeping in Python.
 """
+import concurrent.futures
+import concurrent.futures.process
 import io
 import itertools
 import json
@@ -58,6 +60,7 @@ class Package(unittest.TestCase):
         text = program("run", "--scheme", "topka,oktopk+dgc", "-P", "3,7", "-n", "20K", "-d", "2%",
                        "--set", "input.skew=1", "--format", "csv").stdout
         printed = pandas.read_csv(io.StringIO(text))
+        frame = frame.full()
         self.assertEqual(list(frame.columns.sort_values()), list(printed.columns.sort_values()))
         for column in ("scheme", "ranks", "time_s", "words_sent_max", "machine.alpha_s", "verdict"):
             order = ["scheme", "ranks"]
@@ -274,18 +277,120 @@ class Package(unittest.TestCase):
         big = thinwire.run(scheme="topka", ranks=2, components=100, memory_limit_mib=1e300)
         self.assertEqual(list(big.status), ["ok"])
 
-    def test_a_result_prints_what_it_is_looked_at_for(self):
-        frame = thinwire.run(scheme=["topka", "dense_ring"], ranks=4, components=1000)
-        printed = str(frame)
-        self.assertEqual(printed.split()[:2], ["verdict", "scheme"])
-        for word in ("exact", "dense_ring", "time_s"):
-            self.assertIn(word, printed)
-        self.assertLess(len(printed), 1200)
-        self.assertIn("time_s", frame._repr_html_())
-        self.assertEqual(list(frame)[0], "verdict")
-        self.assertEqual(list(frame)[-1], "peak_rss_bytes" if "peak_rss_bytes" in frame else list(frame)[-1])
-        self.assertEqual(str(frame[["ranks", "k"]]).split()[:2], ["ranks", "k"])
+    def test_a_frame_is_short_and_full_has_all(self):
+        frame = thinwire.run(scheme=["topka", "dense_ring"], ranks=[4, 8], components=1000, density="1%")
+        self.assertEqual(list(frame), ["scheme", "ranks", "time_mean_s", "formula_low_s", "formula_high_s", "ratio_low",
+                                       "ratio_high", "verdict"])
+        self.assertLess(len(str(frame)), 700)
         self.assertIsInstance(frame, pandas.DataFrame)
+        everything = frame.full()
+        self.assertGreater(len(everything.columns), 60)
+        self.assertEqual(list(everything)[0], "scheme")
+        self.assertIs(everything.full(), everything)
+        # Rows that were chosen have theirs, and a column that is not shown is there by its name.
+        chosen = frame[frame.ranks == 8].sort_values("scheme")
+        self.assertEqual(list(chosen.full().scheme), ["dense_ring", "topka"])
+        self.assertEqual(list(chosen.messages_sent_max), list(chosen["messages_sent_max"]))
+        self.assertTrue((chosen[["scheme", "words_sent_max"]].words_sent_max > 0).all())
+        for missing in ("nothing", "_nothing"):
+            with self.assertRaises((KeyError, AttributeError)):
+                getattr(frame, missing)
+        with self.assertRaisesRegex(thinwire.InputError, "another index"):
+            frame[frame.ranks == 8].reset_index(drop=True).full()
+        # Settings in which rows differ are shown.
+        differing = thinwire.run(scheme="topka", ranks=4, components=[1000, 2000], machine={"alpha_s": [1e-6, 2e-6]})
+        self.assertEqual(list(differing)[:5], ["scheme", "ranks", "components", "machine.alpha_s", "time_mean_s"])
+
+    def test_figures_and_pages_of_frames_and_files(self):
+        frame = thinwire.run(scheme=["topka", "dense_ring"], ranks=[4, 8], components=1000, density="1%", output="rows.jsonl")
+        by_file = thinwire.figure("rows.jsonl", "time", title="A title", width="85mm", height="80mm", font_size="8pt")
+        by_frame = thinwire.figure(frame, "time", title="A title", width="85mm", height="80mm", font_size="8pt")
+        printed = program("report", "rows.jsonl", "--figure", "time", "--title", "A title", "--width", "85mm",
+                          "--height", "80mm", "--font-size", "8pt").stdout
+        self.assertEqual(by_file.svg, printed)
+        self.assertEqual(by_frame._repr_svg_(), printed)
+        self.assertNotIn("topka", thinwire.figure(frame[frame.scheme == "dense_ring"]).svg)
+        self.assertNotIn("topka", thinwire.figure("rows.jsonl", where={"scheme": "dense_ring"}).svg)
+        for name, begin in (("f.pdf", b"%PDF"), ("f.png", b"\x89PNG"), ("f.svg", b"<svg"), ("f.py", b"#!")):
+            self.assertEqual(by_frame.save(name), name)
+            self.assertTrue(pathlib.Path(name).read_bytes().startswith(begin))
+        page = thinwire.report(frame, title="A page")
+        self.assertTrue(page.html.startswith("<!doctype html>"))
+        self.assertIn("srcdoc=", page._repr_html_())
+        page.save(self.folder / "page.html")
+        for call, text in (
+                (lambda: thinwire.figure(frame, "tiem"), "did you mean 'time'"),
+                (lambda: thinwire.figure(frame, width="10mm"), "expected 52.9 to 1058 mm"),
+                (lambda: thinwire.figure(pandas.DataFrame({"a": [1]})), "the frame is none of run"),
+                (lambda: thinwire.figure("nothing.jsonl"), "nothing.jsonl"),
+                (lambda: by_frame.save("f.jpg"), "ends in .svg")):
+            with self.assertRaisesRegex(thinwire.InputError, text):
+                call()
+
+    def test_commands_of_the_program_are_functions(self):
+        platforms = thinwire.topo("show", "fat_tree")
+        self.assertIsInstance(platforms, pandas.DataFrame)
+        thinwire.topo("make", "fat_tree", children="4,2", output="mine.xml")
+        self.assertTrue(pathlib.Path("mine.xml").read_text().startswith("<?xml"))
+        self.assertEqual(len(thinwire.run(scheme="dense_ring", ranks=8, components=100, network="links",
+                                          platform=str(self.folder / "mine.xml"))), 1)
+        self.assertEqual(json.loads(thinwire.command("list", "schemes", format="json")),
+                         json.loads(program("list", "schemes", "--format", "json").stdout))
+        for call, text in ((lambda: thinwire.topo("show", "fat_tre"), "fat_tree"),
+                           (lambda: thinwire.command("no_command"), "no_command")):
+            with self.assertRaisesRegex(thinwire.InputError, text):
+                call()
+
+    def test_a_sweep_on_the_workers_of_an_executor(self):
+        sweep = {"name": "small", "base": {"density": 0.05},
+                 "grid": {"scheme": ["oktopk", "dense_ring"], "ranks": [4, 8], "components": [5000, 6000]}}
+        alone = thinwire.sweep(sweep, "alone.jsonl")
+        told = []
+        with concurrent.futures.ThreadPoolExecutor(2) as executor:
+            spread = thinwire.sweep(sweep, "spread/s.jsonl", executor=executor, progress=lambda *now: told.append(now[:2]))
+            same = ["scheme", "ranks", "components", "time_mean_s", "verdict"]
+            self.assertTrue(spread[same].equals(alone[same]))
+            self.assertEqual(list(spread.key), list(alone.key))
+            self.assertEqual(told, [(done, 8) for done in range(1, 9)])
+            again = thinwire.sweep(sweep, "spread/s.jsonl", executor=executor, progress=lambda *now: told.append(now))
+            self.assertTrue(again.equals(spread))
+            self.assertEqual(len(told), 8)  # nothing ran
+            # What a worker skips or fails in is in the frame, as in a sweep of one machine.
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                skipped = thinwire.sweep({"name": "hosts", "base": {"scheme": "dense_ring", "components": 100,
+                                                                    "platform": "gige_star", "network": "links"},
+                                          "grid": {"ranks": [4, 4096]}}, "hosts.jsonl", executor=executor)
+            self.assertEqual(list(skipped.status), ["ok", "skipped"])
+            self.assertEqual(len(said), 1)
+            with self.assertRaisesRegex(thinwire.InputError, "of the sweep 'small'"):
+                thinwire.sweep({**sweep, "name": "other"}, "spread/s.jsonl", executor=executor)
+            with self.assertRaisesRegex(thinwire.InputError, "jobs: the executor has workers"):
+                thinwire.sweep(sweep, "s.jsonl", executor=executor, jobs=2)
+        with self.assertRaisesRegex(thinwire.InputError, "executor: expected one of concurrent.futures, not a int"):
+            thinwire.sweep(sweep, "s.jsonl", executor=3)
+
+        class Dying(concurrent.futures.Executor):
+            """Simulates two points, and then its workers die."""
+            left = 2
+
+            def submit(self, function, *arguments):
+                future = concurrent.futures.Future()
+                self.left -= 1
+                if self.left < 0:
+                    future.set_exception(concurrent.futures.process.BrokenProcessPool("a child was killed"))
+                else:
+                    future.set_result(function(*arguments))
+                return future
+        with self.assertRaisesRegex(thinwire.SimulationError, "a worker ended with BrokenProcessPool: a child was killed"):
+            thinwire.sweep(sweep, "dying.jsonl", executor=Dying())
+        self.assertEqual(len(pathlib.Path("dying.jsonl").read_text().splitlines()), 2)
+        with open("dying.jsonl", "a", encoding="utf-8") as file:
+            file.write('{"schema":2,"sw')  # a writer was killed
+        with concurrent.futures.ThreadPoolExecutor(1) as executor:
+            self.assertEqual(len(thinwire.sweep({**sweep, "grid": {**sweep["grid"], "ranks": [4]}}, "dying.jsonl",
+                                                executor=executor)), 4)
+        self.assertTrue(thinwire.sweep(sweep, "dying.jsonl")[same].equals(alone[same]))
 
     def test_another_python_is_told_which_one_is_needed(self):
         package = pathlib.Path(thinwire.__file__).parent

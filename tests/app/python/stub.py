@@ -8,6 +8,7 @@ import tempfile
 
 # What a program may write, and a line that mypy has to refuse for each function.
 RIGHT = """
+import concurrent.futures
 import pathlib
 import thinwire
 
@@ -19,6 +20,13 @@ frame = thinwire.compare("new.jsonl", baseline="old.jsonl", tolerance=0.01)
 frame = thinwire.compare("new.jsonl", group_by=["scheme", "ranks"])
 advice = thinwire.recommend("bert", schemes=["topka"], crossovers=False, ranks=8)
 candidates, crossovers, assumptions = advice
+everything: thinwire.Results = frame.full()
+figure: thinwire.Figure = thinwire.figure(frame, "crossover", width="85mm", panels_per_row=2)
+file: str = figure.save("time.pdf")
+thinwire.report(["a.jsonl"], where={"ranks": 4}).save(pathlib.Path("report.html"))
+shown = thinwire.topo("show", "fat_tree"), thinwire.command("list", "schemes", format="json")
+with concurrent.futures.ProcessPoolExecutor(2) as executor:
+    frame = thinwire.sweep("mine.json", executor=executor, progress=False)
 both = advice.candidates, thinwire.settings()
 names: list[str] = thinwire.schemes() + thinwire.platforms() + [thinwire.__version__]
 try:
@@ -30,7 +38,8 @@ except thinwire.InputError as error:
 """
 WRONG = ["thinwire.run(table=3)", "thinwire.sweep()", "thinwire.sweep('a', progress=lambda done: None)",
          "thinwire.load(3)", "thinwire.compare('a', tolerance='1%')", "thinwire.recommend()",
-         "thinwire.recommend('bert').candidate", "number: int = thinwire.__version__", "thinwire.plot()"]
+         "thinwire.recommend('bert').candidate", "number: int = thinwire.__version__", "thinwire.plot()",
+         "thinwire.figure('a').save(3)", "thinwire.sweep('a', executor=2)"]
 
 
 def mypy(module, *arguments):

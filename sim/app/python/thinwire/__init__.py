@@ -3,6 +3,10 @@
     import thinwire
     frame = thinwire.run(scheme=["oktopk", "topka"], ranks=[64, 256], density=0.01)
 
+A frame has few columns: what was simulated, its mean time, the formula's, their ratio and the verdict.
+`frame.full()` has all of them. `thinwire.figure(frame)` draws it. Commands of the program that are no
+functions here are `thinwire.command("claims", "oktopk.bert")`.
+
 The columns are those of docs/reference/columns.md; names of measured columns end in their unit: `_s`
 (seconds), `_bytes`, `_s_per_word` (seconds per word of 4 bytes), `_bytes_per_s`. Settings are those of
 `thinwire.settings()`: a setting "machine.alpha_s" is given as `machine={"alpha_s": 2e-6}`, and numbers
@@ -55,11 +59,14 @@ except ImportError as _error:
     raise ImportError(_other_python()) from None
 from ._thinwire import InputError, SimulationError
 
+from . import _commands, _spread
+from ._commands import Figure, Page
+
 for _one in (InputError, SimulationError):
     _one.__module__ = __name__
 
-__all__ = ["InputError", "Recommendation", "Results", "SimulationError", "compare", "load", "platforms",
-           "recommend", "run", "schemes", "settings", "sweep"]
+__all__ = ["Figure", "InputError", "Page", "Recommendation", "Results", "SimulationError", "command", "compare",
+           "figure", "fit", "load", "platforms", "recommend", "report", "run", "schemes", "settings", "sweep", "topo"]
 __version__ = _thinwire.version()
 
 # By table: its name in a result, and its columns.
@@ -79,41 +86,76 @@ Recommendation.__doc__ = """Data frames: the candidates, the fastest first; wher
 rests on, and which candidates were left out."""
 
 
-# What a result is looked at for, the first columns of a frame; the last ones say where it comes from.
-_FIRST = ["verdict", "scheme", "network", "platform", "ranks", "components", "k", "time_s", "formula_low_s", "formula_high_s",
-          "ratio_low", "ratio_high", "status", "reason"]
+# The first columns of a full frame; the last ones say where a result comes from.
+_FIRST = ["scheme", "network", "platform", "ranks", "components", "k", "time_mean_s", "time_s", "formula_low_s",
+          "formula_high_s", "ratio_low", "ratio_high", "verdict", "status", "reason"]
 _LAST = ["schema", "key", "sweep", "version", "wall_s", "peak_rss_bytes"]
+# Of a short frame; between them stand the settings in which its rows differ.
+_SHORT = ["scheme", "ranks"]
+_SHORT_RESULT = ["time_mean_s", "formula_low_s", "formula_high_s", "ratio_low", "ratio_high", "verdict"]
 
 
 class Results(_pandas.DataFrame):
-    """A data frame, which prints as a short table where it has many columns: those that say how it ended."""
+    """A data frame of results with few columns. `full()` has all, which are also there by their names."""
+
+    _metadata = ["_all", "_rows"]
+    _all = None  # the full frame
+    _rows = None  # the compiled part's, by the index of the full frame
 
     @property
     def _constructor(self):
         return Results
 
-    def _short(self):
-        """The columns that are printed, or None for all of them."""
-        if len(self.columns) <= 20 or not self.columns.is_unique:
-            return None
-        shown = [name for name in _FIRST if name in self.columns and self[name].notna().any()]
-        if {"status", "reason"} & set(shown) and (self["status"] == "ok").all():
-            shown = [name for name in shown if name not in ("status", "reason")]
-        return shown or None
-
     def __repr__(self):
-        shown = self._short()
-        if shown is None:
+        """A few columns are printed whole, whatever the width."""
+        if len(self.columns) > 14:
             return super().__repr__()
-        return (f"{_pandas.DataFrame(self)[shown].to_string(index=True, max_rows=20)}\n"
-                f"[{len(self)} rows; {len(shown)} of {len(self.columns)} columns, frame.columns names all of them]")
+        return _pandas.DataFrame(self).to_string(max_rows=20)
 
-    def _repr_html_(self):
-        shown = self._short()
-        if shown is None:
-            return super()._repr_html_()
-        return (f"{_pandas.DataFrame(self)[shown].to_html(max_rows=20)}<p>{len(self)} rows; {len(shown)} of "
-                f"{len(self.columns)} columns, <code>frame.columns</code> names all of them</p>")
+    def full(self):
+        """These rows with all columns."""
+        if self._all is None:
+            return self
+        same = self.index.isin(self._all.index).all() and all(
+            self[name].equals(self._all.loc[self.index, name]) for name in _SHORT if name in self.columns)
+        if not same:
+            raise InputError("full: the rows have another index than run, sweep or load gave them; take full() before")
+        return self._all.loc[self.index]
+
+    def __getitem__(self, key):
+        wanted = key if isinstance(key, list) else [key] if isinstance(key, str) else []
+        if self._all is not None and any(isinstance(name, str) and name not in self.columns for name in wanted):
+            if all(name in self._all.columns for name in wanted):
+                return self.full()[key]
+        return super().__getitem__(key)
+
+    def __getattr__(self, name):
+        everything = None if name.startswith("_") else object.__getattribute__(self, "_all")
+        if everything is not None and name in everything.columns and name not in self.columns:
+            return self.full()[name]
+        return super().__getattr__(name)
+
+
+def _short_of(frame):
+    """The columns of a full frame that a person asks for first."""
+    if "time_mean_s" not in frame or frame.empty:
+        return list(frame.columns)
+    groups = frame.astype({"scheme": str}).groupby("scheme")
+
+    def differs(name):
+        """Whether the rows of a scheme differ in it; schemes have defaults of their own."""
+        return any(group[name].astype(str).nunique() > 1 for _, group in groups)
+    settings_of_rows = [name for name in frame if name in _names_of_settings() or name.startswith("options.")]
+    names = [*_SHORT, *(name for name in settings_of_rows if name not in _SHORT and differs(name)), *_SHORT_RESULT]
+    if not (frame["status"] == "ok").all():
+        names += ["status", "reason"]
+    return [name for name in names if name in frame]
+
+
+@_functools.lru_cache(maxsize=None)
+def _names_of_settings():
+    """k is another form of the density."""
+    return frozenset(settings()["setting"]) - {"k"}
 
 
 @_functools.lru_cache(maxsize=None)
@@ -294,7 +336,7 @@ def _frame(text, columns=None):
     # A column of nulls alone is one of numbers: NaN, which can be compared and added.
     numbers = [name for name in frame if name not in _TEXTS and frame[name].isna().all()]
     frame = frame.astype({name: float for name in numbers})
-    if "verdict" not in frame:
+    if "verdict" not in frame or "time_mean_s" not in frame:
         return frame
     middle = [name for name in frame if name not in _FIRST and name not in _LAST]
     return frame[[name for name in _FIRST if name in frame] + middle + [name for name in _LAST if name in frame]]
@@ -351,14 +393,51 @@ def _number(name, value, above_zero=False):
     return number
 
 
-def _running(jobs, time_limit_s, memory_limit_mib, progress):
-    """How points run."""
-    if progress is not None and not callable(progress):
+def _bar_of_notebooks():
+    """A progress bar in a notebook's cell, where there is tqdm; else None."""
+    ipython = _sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if type(shell).__name__ != "ZMQInteractiveShell":
+        return None
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    bar = None
+
+    def show(done, total, _):
+        nonlocal bar
+        if total < 2:
+            return
+        bar = tqdm(total=total, unit="point", leave=False) if bar is None else bar
+        bar.update(done - bar.n)
+        if done == total:
+            bar.close()
+    return show
+
+
+def _progress(progress):
+    """The function that is called when a point ends, or None."""
+    if progress is None:
+        return _bar_of_notebooks()
+    if progress is False:
+        return None
+    if not callable(progress):
         raise InputError(f"progress: expected a function of (done, total, seconds_left), not {_shown(progress)}")
+    return progress
+
+
+def _limits(time_limit_s, memory_limit_mib):
+    """Seconds and bytes of a point; None: no limit."""
     seconds = None if time_limit_s is None else _number("time_limit_s", time_limit_s, True)
     mebibytes = None if memory_limit_mib is None else _number("memory_limit_mib", memory_limit_mib, True)
-    return _thinwire.Running(None if jobs is None else _whole_number("jobs", jobs, 1), seconds,
-                             None if mebibytes is None else int(min(mebibytes * 2**20, 2**62)), progress)
+    return seconds, None if mebibytes is None else int(min(mebibytes * 2**20, 2**62))
+
+
+def _running(jobs, time_limit_s, memory_limit_mib, progress):
+    """How points run."""
+    return _thinwire.Running(None if jobs is None else _whole_number("jobs", jobs, 1),
+                             *_limits(time_limit_s, memory_limit_mib), _progress(progress))
 
 
 def _checked(rows, frame):
@@ -383,7 +462,11 @@ def _check_table(table):
 def _table(rows, table, tolerance=1e-9):
     _check_table(table)
     if table == "results":
-        return _frame(rows.records(tolerance))
+        everything = _frame(rows.records(tolerance))
+        short = everything[_short_of(everything)].copy()
+        short._all, short._rows = everything, rows
+        everything._rows = rows
+        return short
     name, columns = _DETAILS[table]
     return _frame(rows.details(name), columns)
 
@@ -410,6 +493,7 @@ def run(config=None, *, table="results", output=None, jobs=None, time_limit_s=No
         and ranks are there if they were recorded: record={"links": True}.
     output: a results file to write, which load, compare and the program read.
     jobs, time_limit_s, memory_limit_mib, progress: as in sweep.
+    Returns a short frame; its `full()` has all columns.
     Raises InputError, and SimulationError if a point failed. After Ctrl-C, or what else ends it, the
     points that had ended are in `output`, and in the attribute `results` of the exception.
     """
@@ -462,7 +546,7 @@ def _flat_grid(config):
 
 @_public
 def sweep(config, output=None, *, jobs=None, force=False, time_limit_s=None, memory_limit_mib=None,
-          progress=None):
+          progress=None, executor=None):
     """Simulates every point of a grid. Points that `output` already holds are not simulated again.
 
     config: a JSON file, the name of a shipped sweep, or a dict like the file: {"name": "mine",
@@ -471,13 +555,25 @@ def sweep(config, output=None, *, jobs=None, force=False, time_limit_s=None, mem
     jobs: points that run at once; default the number of cores.
     time_limit_s, memory_limit_mib: of a point, which fails beyond them.
     progress: called with (done, total, seconds_left) when a point ends; its exception ends the sweep.
+        By default a notebook shows a bar, where there is tqdm; False: none.
+    executor: any executor of concurrent.futures, as those of Dask, mpi4py and Ray, whose workers
+        simulate the points; they need this package, and no common folder. `jobs` is then theirs.
     Raises InputError, and SimulationError if a point failed; KeyboardInterrupt after Ctrl-C. What was
     finished is in `output`, and the same call goes on.
     """
     is_text = isinstance(config, _Mapping)
-    rows = _thinwire.sweep(_json_text(_flat_grid(config)) if is_text else _path("config", config), is_text,
-                           "" if output is None else _path("output", output),
-                           _running(jobs, time_limit_s, memory_limit_mib, progress), _switch("force", force))
+    given = _json_text(_flat_grid(config)) if is_text else _path("config", config)
+    output = "" if output is None else _path("output", output)
+    running = _running(jobs, time_limit_s, memory_limit_mib, progress)
+    force = _switch("force", force)
+    if executor is not None:
+        if jobs is not None:
+            raise InputError("jobs: the executor has workers of its own; leave it out")
+        output = _spread.run(executor, given, is_text, output, _limits(time_limit_s, memory_limit_mib), force,
+                             _progress(progress))
+        rows = _thinwire.of_sweep(given, is_text, output)
+        return _checked(rows, _table(rows, "results"))
+    rows = _thinwire.sweep(given, is_text, output, running, force)
     return _checked(rows, _table(rows, "results"))
 
 
@@ -562,3 +658,65 @@ def schemes():
 def platforms():
     """The names of the shipped platforms."""
     return _thinwire.platforms()
+
+
+@_public
+def command(*arguments, **options):
+    """Runs a command of the program: command("claims", "oktopk.bert", format="jsonl") is for those that
+    are no functions here. Returns what it prints, a text."""
+    return _commands.printed(arguments, options)[0].decode("utf-8", "replace")
+
+
+def _drawn(kind, results, where, options):
+    """A figure or a page of a frame, or of files."""
+    given = [f"{key}" for key in _conditions(where)]
+    options = {name: value for name, value in options.items() if value is not None}
+    if given:
+        options["where"] = given
+    if not isinstance(results, _pandas.DataFrame):
+        return kind(_paths(results), options)
+    rows = getattr(results, "_rows", None)
+    if rows is None:
+        raise InputError("results: the frame is none of run, sweep, load or compare; give theirs, or files of results")
+    places = [int(place) for place in results.full().index]
+    return kind([], options, rows.chosen(places))
+
+
+@_public
+def figure(results, figure="time", *, where=None, title=None, width=None, height=None, font=None, font_size=None,
+           panels_per_row=None):
+    """Draws results, of a frame of run, sweep or load, or of files: a notebook shows the figure.
+
+    figure: "time", "volume", "breakdown", "congestion", "crossover" or "links"; of files also "measured",
+        "accuracy" and "claims".
+    where: as in load. width, height, font_size: in pixels, or as "85mm".
+    The `save` of the figure writes it: figure.save("time.pdf").
+    """
+    return _drawn(_commands.Figure, results, where,
+                  {"figure": figure, "title": title, "width": width, "height": height, "font": font,
+                   "font_size": font_size, "panels_per_row": panels_per_row})
+
+
+@_public
+def report(results, *, where=None, title=None):
+    """The page of all figures of a frame or of files. A notebook shows it; report.save("report.html")."""
+    return _drawn(_commands.Page, results, where, {"title": title})
+
+
+@_public
+def topo(action, *arguments, **options):
+    """Platforms: topo("show", "aries_daint"), topo("make", "fat_tree", racks=2, output="mine.xml").
+
+    The words are those of `thinwire topo`, with flags as named arguments. Returns a frame of "show", and of
+    others what they print.
+    """
+    if action == "show" and "export" not in options:
+        options.setdefault("format", "jsonl")
+    return _commands.records_of(["topo", action, *arguments], options)
+
+
+@_public
+def fit(*arguments, **options):
+    """Fits a machine to measured times, as `thinwire fit` does, with its flags as named arguments.
+    Returns what it prints; a frame with format="jsonl"."""
+    return _commands.records_of(["fit", *arguments], options)
