@@ -84,6 +84,7 @@ class Platform {
   explicit Platform(const std::string& path);
   Platform(const Platform&) = delete;
   Platform& operator=(const Platform&) = delete;
+  ~Platform() = default;
 
   [[nodiscard]] const std::string& path() const { return loaded_->path; }
   [[nodiscard]] const PlatformXml& xml() const { return loaded_->xml; }
