@@ -36,10 +36,10 @@ std::uint64_t seed_of(const std::string& placement) {
   return *seed;
 }
 
-/// The T of "per_node:T".
+/// The T of "per_node:T" and "per_node:T@FILE".
 std::size_t ranks_per_node(const std::string& placement) {
-  const auto ranks =
-      parse_number<std::uint32_t>(std::string_view(placement).substr(kPerNode.size()));
+  const std::string_view behind = std::string_view(placement).substr(kPerNode.size());
+  const auto ranks = parse_number<std::uint32_t>(behind.substr(0, behind.find('@')));
   if (!ranks || *ranks == 0) {
     throw InputError(
         "placement '{}': expected per_node:RANKS with a whole number from 1, as in per_node:4",
@@ -136,8 +136,16 @@ std::vector<HostIndex> from_file(std::span<const PlatformHost> hosts, const std:
 
 }  // namespace
 
+std::string placement_file(const std::string& placement) {
+  if (placement.starts_with(kPerNode)) {
+    const std::size_t at = placement.find('@');
+    return at == std::string::npos ? std::string() : placement.substr(at + 1);
+  }
+  return placement.find_first_of("/.") == std::string::npos ? std::string() : placement;
+}
+
 bool is_placement_file(const std::string& placement) {
-  return placement.find_first_of("/.") != std::string::npos;
+  return !placement.starts_with(kPerNode) && placement.find_first_of("/.") != std::string::npos;
 }
 
 void check_placement(const std::string& placement) {
@@ -161,6 +169,9 @@ std::vector<HostIndex> place(std::span<const PlatformHost> hosts, int ranks,
   if (ranks < 0) throw InputError("{} ranks cannot be placed", ranks);
   const auto wanted = static_cast<std::size_t>(ranks);
   const bool file = is_placement_file(placement);
+  if (placement.starts_with(kPerNode) && !placement_file(placement).empty()) {
+    return place_some_by_table(hosts, ranks, ranks_per_node(placement), placement_file(placement));
+  }
   if (file && is_placement_table(placement)) return place_by_table(hosts, ranks, placement);
   if (!file && placement.starts_with(kPerNode)) {
     return per_node(hosts, wanted, ranks_per_node(placement));

@@ -4,6 +4,8 @@
 //   round_robin   the first host of every node, then the second of every node, and so on
 //   per_node:T    T ranks on the first node, T on the second, and so on. Those of a node are on its
 //                 hosts one after another, and begin again after the last: they share its port
+//   per_node:T@F  T ranks on each node of the CSV table F, where the table has its first T ranks of
+//                 the node
 //   random:SEED   a shuffle of the hosts, the same for the same seed
 //   a file        one host a line, rank 0 first; '#' starts a comment. A host may come several
 //                 times: its ranks share its port. What has a '/' or a '.' is taken for a file.
@@ -23,6 +25,8 @@ namespace thinwire::topologies {
 [[nodiscard]] std::vector<HostIndex> place(std::span<const PlatformHost> hosts, int ranks,
                                            const std::string& placement);
 
+/// The file that a placement reads; empty if it reads none.
+[[nodiscard]] std::string placement_file(const std::string& placement);
 /// Whether a placement is a file, which names hosts.
 [[nodiscard]] bool is_placement_file(const std::string& placement);
 

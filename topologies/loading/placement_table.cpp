@@ -65,7 +65,14 @@ class PlacementTable {
     const bool strange =
         std::ranges::none_of(rows_, [&](const Seating& row) { return by_name.contains(row.node); });
     const bool grouped = table_.has("group");
-    return strange && groups && grouped ? place_by_group(hosts) : place_by_name(hosts, by_name);
+    if (strange && groups && grouped) return place_by_group(hosts);
+    return strange ? place_in_order(hosts) : place_by_name(hosts, by_name);
+  }
+
+  /// Leaves the first `on_node` ranks of each node.
+  void thin(std::size_t on_node) {
+    std::unordered_map<std::string, std::size_t> ranks_on;
+    std::erase_if(rows_, [&](const Seating& row) { return ranks_on[row.node]++ >= on_node; });
   }
 
  private:
@@ -105,6 +112,29 @@ class PlacementTable {
       const auto found = by_name.find(row.node);
       if (found == by_name.end()) refuse_node(hosts, row);
       placed.push_back(found->second[ranks_on[row.node]++ % found->second.size()]);
+    }
+    return placed;
+  }
+
+  /// The file's nodes are the platform's nodes, in the order in which both come.
+  std::vector<HostIndex> place_in_order(std::span<const PlatformHost> hosts) const {
+    std::vector<std::vector<HostIndex>> nodes;
+    std::unordered_map<std::string_view, std::size_t> of_platform;
+    for (HostIndex host = 0; host < hosts.size(); ++host) {
+      const auto [node, is_new] = of_platform.try_emplace(hosts[host].node, nodes.size());
+      if (is_new) nodes.emplace_back();
+      nodes[node->second].push_back(host);
+    }
+    std::unordered_map<std::string_view, std::size_t> of_file;
+    std::unordered_map<std::string_view, std::size_t> ranks_on;
+    std::vector<HostIndex> placed;
+    for (const Seating& row : rows_) {
+      const std::size_t node = of_file.try_emplace(row.node, of_file.size()).first->second;
+      if (node >= nodes.size()) {
+        throw TooFewHostsError("{}: names more nodes than the {} of the platform", path_,
+                               nodes.size());
+      }
+      placed.push_back(nodes[node][ranks_on[row.node]++ % nodes[node].size()]);
     }
     return placed;
   }
@@ -243,6 +273,13 @@ class PlacementTable {
 std::vector<HostIndex> place_by_table(std::span<const PlatformHost> hosts, int ranks,
                                       const std::string& path) {
   return PlacementTable(path).place(hosts, static_cast<std::size_t>(ranks));
+}
+
+std::vector<HostIndex> place_some_by_table(std::span<const PlatformHost> hosts, int ranks,
+                                           std::size_t on_node, const std::string& path) {
+  PlacementTable table(path);
+  table.thin(on_node);
+  return table.place(hosts, static_cast<std::size_t>(ranks));
 }
 
 bool is_placement_table(const std::string& path) {

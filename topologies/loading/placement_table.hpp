@@ -24,12 +24,21 @@ namespace thinwire::topologies {
 ///   all boards 1 of chassis 6, c6b1. Without the column switch, and on platforms whose groups have one
 ///   access switch each, the nodes of a group fill its switches one after another.
 ///
+///   In order, where no node of the file is a host or a node of the platform, and one of the two has
+///   no groups: the k-th distinct node of the file is the k-th node of the platform.
+///
 /// Throws InputError naming file, line and column (in characters, from 1) of a header without rank
 /// or node, a line with another number of fields, a rank that is no number, is twice there or is
 /// missing, a node that is unknown or in two groups, and a group, switch or node that is one too
 /// many for the platform; and TooFewHostsError likewise if there are fewer than `ranks` ranks.
 [[nodiscard]] std::vector<HostIndex> place_by_table(std::span<const PlatformHost> hosts, int ranks,
                                                     const std::string& path);
+
+/// The same for the first `on_node` of the file's ranks on each of its nodes, which are the ranks of
+/// the run in the file's order.
+[[nodiscard]] std::vector<HostIndex> place_some_by_table(std::span<const PlatformHost> hosts,
+                                                         int ranks, std::size_t on_node,
+                                                         const std::string& path);
 
 /// Whether the first line of a file that is neither empty nor a comment has a comma, which a table
 /// has and a list of hosts has not.

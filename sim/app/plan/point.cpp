@@ -16,6 +16,7 @@
 #include "sim/core/base/version.hpp"
 #include "sim/machine/workloads/device.hpp"
 #include "sim/machine/workloads/model.hpp"
+#include "topologies/loading/placement.hpp"
 #include "topologies/loading/shipped.hpp"
 #include "topologies/loading/simgrid_module.hpp"
 #include "traces/shipped.hpp"
@@ -106,7 +107,7 @@ std::string key_of(const Point& point) {
   }
   if (!point.platform.empty()) {
     all += read_text_if_any(topologies::kPlatforms.file(point.platform)) +
-           read_text_if_any(point.placement);
+           read_text_if_any(topologies::placement_file(point.placement));
   }
   if (point.parallel.file) all += read_text_if_any(point.parallel.file->path);
   if (!point.input.profile.empty())

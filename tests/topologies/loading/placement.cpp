@@ -209,9 +209,20 @@ TEST_CASE("a table that is not valid is refused with file, line and column") {
   CHECK(refusal("rank,node\n0,gpu-0\n1,gpu-1\n", 3) ==
         ":3:1: places 2 ranks, fewer than the 3 of the run");
   CHECK(refusal("rank,node\n", 1) == ":1:1: places 0 ranks, fewer than the 1 of the run");
+}
+
+TEST_CASE("nodes that the platform has none of are its nodes in their order") {
   // A platform without groups says nothing about a machine's switches.
-  CHECK(
-      contains(refusal("rank,node,group,switch\n0,lrdn1,1,2\n", 1), ":2:3: unknown host 'lrdn1'"));
+  for (const char* text : {"rank,node\n0,x7\n1,x7\n2,x3\n3,x3\n",
+                           "rank,node,group,switch\n0,x7,1,2\n1,x7,1,2\n2,x3,1,1\n3,x3,1,1\n"}) {
+    const HostFile file(text);
+    const std::vector<HostIndex> expected{0, 1, 2, 3};
+    CHECK(place(machine(2, 2), 4, file.path()) == expected);
+    // The first rank of each node.
+    const std::vector<HostIndex> thin{0, 2};
+    CHECK(place(machine(2, 2), 2, "per_node:1@" + file.path()) == thin);
+    CHECK_THROWS_AS((void)place(machine(1, 2), 4, file.path()), TooFewHostsError);
+  }
 }
 
 TEST_CASE("what is no placement is refused with what would be right") {
