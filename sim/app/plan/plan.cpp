@@ -27,6 +27,7 @@ namespace thinwire::plan {
 
 namespace {
 
+constexpr const char* kMachineFiles = ".json";  ///< how descriptions of machines end
 constexpr const char* kNoSuchOption = "no scheme here has this option; see 'thinwire list schemes'";
 
 bool exists(const std::string& path) {
@@ -56,8 +57,10 @@ class Resolving {
 
   Plan plan() {
     check_point(request_.values(), request_.where());
+    take_machine();
     take_names();
     complaints_.check();
+    take_options_of_machine();
     if (!point_.workload.model.empty()) take_model();
     take_settings();
     if (!point_.input.trace.empty()) {
@@ -105,6 +108,37 @@ class Resolving {
     if (!request_.has(path)) request_.give(path, value, Origin::model);
   }
   [[nodiscard]] bool has_selection() const { return request_.has("k") || request_.has("density"); }
+
+  /// A platform may be the description of a machine, which has a platform and settings for it.
+  void take_machine() {
+    const Json* const given = request_.find("platform");
+    if (given == nullptr) return;
+    const std::string path = given->get<std::string>();
+    if (!path.ends_with(kMachineFiles)) return;
+    static KeptFiles<Json> descriptions(read_json, written_at);
+    const auto description = descriptions.at(path);
+    if (!description->is_object() || !description->contains("settings")) {
+      throw InputError("{}: is no description of a machine: it has no 'settings'", path);
+    }
+    const Json& settings = description->at("settings");
+    check_point(settings, path + ": /settings");
+    request_.give("platform", settings.value("platform", ""), request_.origin_of("platform"));
+    for (const Setting& setting : point_settings()) {
+      if (setting.kind == SettingKind::options) continue;
+      if (const Json* const value = find_by_path(settings, setting.path)) {
+        bring(setting.path.c_str(), *value);
+      }
+    }
+    options_of_machine_ = settings.value("options", Json::object());
+  }
+
+  /// Those that the scheme has.
+  void take_options_of_machine() {
+    for (const auto& option : options_of_machine_.items()) {
+      if (!algorithms::has_option(point_.scheme->options, option.key())) continue;
+      bring(("options." + option.key()).c_str(), option.value());
+    }
+  }
 
   /// What decides which settings are read.
   void take_names() {
@@ -362,6 +396,7 @@ class Resolving {
   double density_ = kDensity;
   std::optional<traces::TraceHeader> header_;
   DefaultOptions options_of_model_;
+  Json options_of_machine_ = Json::object();
   DefaultOptions options_of_profile_;
   std::vector<Given> given_;
 };

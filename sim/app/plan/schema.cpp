@@ -141,7 +141,7 @@ Json known_names() {
   for (const NetworkInfo& network : all_networks()) networks.push_back(network.name);
   return {{"scheme", scheme_names()},
           {"network", {{"enum", networks}}},
-          {"platform", name_or_file(topologies::kPlatforms.names(), ".xml")},
+          {"platform", name_or_file(topologies::kPlatforms.names(), ".(xml|json)")},
           {"input.trace", name_or_file(traces::kTraces.names(), ".h5")},
           {"input.profile", name_or_file(traces::kProfiles.names(), ".json")},
           {"workload.model", name_or_file(workloads::kModels.names(), ".json")},

@@ -57,7 +57,8 @@ Settings declared() {
             .networks = kOnPlatforms,
             .standard = std::string(kDefaultPlatform) + " for links and smpi, none for alphabeta",
             .help = "a shipped platform, see 'thinwire list platforms', or the path of a platform "
-                    "XML; alphabeta takes its end-to-end α and β from it"},
+                    "XML, or of a machine's description (.json), which has a platform and settings "
+                    "for it; alphabeta takes its end-to-end α and β from it"},
            THINWIRE_MEMBER(platform)),
       with({.path = "placement",
             .aspect = A::place,
