@@ -888,14 +888,14 @@ def calibration_from_texts(folder):
                             .stdout)
         machine = folder / f"{name}.json"
         machine.write_text(json.dumps({**start, "gpu": name == "nccl"}))
-        command = ["calibrate", "--machine", str(machine), "--fit", "machine.alpha_s", "--fit",
-                   "machine.beta_s_per_word", "--measured", f"{text},machine=mine,run=1,{facts}"]
+        command = ["fit", f"{text},machine=mine,run=1,{facts}", "--machine", str(machine), "--fit", "machine.alpha_s", "--fit",
+                   "machine.beta_s_per_word"]
         ended = subprocess.run([PROGRAM, *command], capture_output=True, text=True, cwd=folder)
-        check(ended.returncode == 0, f"calibrate, {name}: {ended.stderr}")
+        check(ended.returncode == 0, f"fit, {name}: {ended.stderr}")
         if ended.returncode == 0:
             found = json.loads(ended.stdout)["settings"]["machine"]
             check(near(found["alpha_s"], 3e-6, 5e-3) and near(found["beta_s_per_word"], 8e-10, 5e-3),
-                  f"calibrate, {name}: {found}")
+                  f"fit, {name}: {found}")
     machine.write_text(json.dumps({"name": "mine", "settings": start["settings"]}))
     ended = subprocess.run([PROGRAM, *command], capture_output=True, text=True, cwd=folder)
     check(ended.returncode == 2 and "/calibrated_on: is missing" in ended.stderr,

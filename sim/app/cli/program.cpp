@@ -79,7 +79,7 @@ int Program::run_command(int argc, char** argv) {
   add_recommend(app);
   add_claims(app);
   add_validate(app);
-  add_calibrate(app);
+  add_fit(app);
   add_list(app);
   add_topo(app);
   add_trace(app);

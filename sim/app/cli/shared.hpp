@@ -49,7 +49,7 @@ void add_merge(Command& app);
 void add_recommend(Command& app);
 void add_topo(Command& app);
 void add_trace(Command& app);
-void add_calibrate(Command& app);
+void add_fit(Command& app);
 void add_validate(Command& app);
 /// These are not in the help; bash's completion and the man page are generated with them.
 void add_complete(Command& app);

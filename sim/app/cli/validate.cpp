@@ -51,7 +51,11 @@ std::vector<studies::MachineDescription> machines_of(
 }
 
 int run(ValidateFlags& flags) {
-  const std::vector<studies::MeasuredRow> measured = studies::read_all_measured(flags.measured);
+  // Texts that do not say their machine are of the only one that is described.
+  const bool one = flags.machines.size() == 1;
+  const std::vector<studies::MeasuredRow> measured = studies::read_all_measured(
+      flags.measured,
+      one ? studies::read_machine(studies::kMachines.file(flags.machines.front())).name : "");
   studies::Validation validation =
       studies::plan_validation(measured, machines_of(flags.machines, measured), flags.placements);
   for (const std::string& argument : flags.measured) {

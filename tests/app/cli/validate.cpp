@@ -94,35 +94,35 @@ TEST_CASE("Rows that differ in their segments alone are told apart") {
   CHECK(figure.out.find("ring_segmented_ompi, 64 KiB segments") != std::string::npos);
 }
 
-TEST_CASE("calibrate refuses an output that cannot be written before it simulates anything") {
+TEST_CASE("fit refuses an output that cannot be written before it simulates anything") {
   const TemporaryFolder folder;
-  const std::string arguments = "calibrate --measured " + folder.write("m.csv", kThreeRows) +
-                                " --machine " + folder.write("mine.json", kOnAlphaBeta) +
+  const std::string arguments = "fit " + folder.write("m.csv", kThreeRows) + " --machine " +
+                                folder.write("mine.json", kOnAlphaBeta) +
                                 " --fit machine.alpha_s -o " + folder.path("");
   check_refused(run_program(arguments), "cannot be written: Is a directory");
   check_refused(run_program(arguments + "/m.csv/fitted.json"),
                 "cannot be written: Not a directory");
 }
 
-TEST_CASE("calibrate puts trials aside that another version made") {
+TEST_CASE("fit puts trials aside that another version made") {
   const TemporaryFolder folder;
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(folder.path("."));
   std::filesystem::create_directories("results/local");
-  const std::string stale = R"({"schema":2,"sweep":"calibrate","key":"0","version":"0",)"
+  const std::string stale = R"({"schema":2,"sweep":"fit","key":"0","version":"0",)"
                             R"("status":"failed","reason":"","point":{"of_another_time":1},)"
                             R"("result":null,"wall_s":0,"peak_rss_bytes":0})"
                             "\n";
-  static_cast<void>(folder.write("results/local/calibrate_mine.jsonl", stale));
+  static_cast<void>(folder.write("results/local/fit_mine.jsonl", stale));
   const Ended ended =
-      run_program("calibrate --measured " + folder.write("m.csv", kThreeRows) + " --machine " +
+      run_program("fit " + folder.write("m.csv", kThreeRows) + " --machine " +
                   folder.write("mine.json", kOnAlphaBeta) + " --fit machine.alpha_s");
   std::filesystem::current_path(before);
   CHECK(ended.exit_code == 0);
-  CHECK(ended.err.find("calibrate_mine.jsonl:1: /point: /of_another_time: unknown key") !=
+  CHECK(ended.err.find("fit_mine.jsonl:1: /point: /of_another_time: unknown key") !=
         std::string::npos);
-  CHECK(ended.err.find("is now results/local/calibrate_mine.jsonl.old") != std::string::npos);
-  CHECK(text_of(folder.path("results/local/calibrate_mine.jsonl.old")) == stale);
+  CHECK(ended.err.find("is now results/local/fit_mine.jsonl.old") != std::string::npos);
+  CHECK(text_of(folder.path("results/local/fit_mine.jsonl.old")) == stale);
 }
 
 TEST_CASE("validate that compares nothing says so and fails") {
@@ -159,4 +159,55 @@ TEST_CASE("validate refuses bad input in one line") {
   negative.replace(negative.find("7.5e-6"), 6, "-7.5e-6");
   refused("--measured " + folder.write("n.csv", negative),
           "n.csv:2:48: seconds_median: '-7.5e-6' is not valid");
+}
+
+TEST_CASE("fit makes a machine of a log, finds its NIC's rate, and predicts more nodes" *
+          doctest::test_suite("large")) {
+  const TemporaryFolder folder;
+  const std::string xml = folder.path("true.xml");
+  REQUIRE(run_program("topo make rails islands=1 nodes=2 gpus=2 nic-bandwidth=20GBps "
+                      "gpu-bandwidth=200GBps -o " +
+                      xml)
+              .exit_code == 0);
+  const Ended log = run_program(
+      "run --scheme dense_auto --network links --set machine.eager_bytes=524288 --sizes "
+      "4K:256M:16 --format nccl -P 4 --platform " +
+      xml);
+  REQUIRE(log.exit_code == 0);
+  const std::string logs = folder.write("log.txt", log.out) + ' ';
+  const std::string machine = folder.path("mine.json");
+  const Ended fit =
+      run_program("fit " + logs + "--nic-bandwidth 200Gbps --nodes 8 --name mine -o " + machine +
+                  " --format json");
+  CAPTURE(fit.err);
+  REQUIRE(fit.exit_code == 0);
+  CHECK(fit.err.find("assumed: 2 NICs of a node, one for each GPU") != std::string::npos);
+  const nlohmann::json description = nlohmann::json::parse(text_of(machine));
+  CHECK(description.at("calibration").at("rms_of_log_ratio").get<double>() < 0.05);
+  double rate = 0;
+  for (const auto& setting : description.at("calibration").at("settings")) {
+    if (setting.at("setting") == "nic-bandwidth") rate = setting.at("value").get<double>();
+  }
+  CHECK(rate == thinwire::test::approx(20e9).epsilon(0.05));
+  const nlohmann::json predicted = nlohmann::json::parse(fit.out);
+  REQUIRE(predicted.size() == 5);
+  CHECK(predicted[0].at("ranks") == 16);
+  CHECK(predicted[4].at("low_s").get<double>() < predicted[4].at("time_s").get<double>());
+  // The description is a platform, and a machine of the same rows.
+  const Ended ended =
+      run_program("run --scheme dense_auto -P 16 -n 1024 --platform " + machine + " --format json");
+  REQUIRE(ended.exit_code == 0);
+  const nlohmann::json row = nlohmann::json::parse(ended.out).front();
+  CHECK(row.at("network") == "links");
+  CHECK(row.at("time_s").get<double>() ==
+        thinwire::test::approx(predicted[0].at("time_s").get<double>()));
+  const Ended validated = run_program("validate --machine " + machine + " --measured " + logs +
+                                      "-o " + folder.path("out"));
+  CHECK(validated.exit_code == 0);
+  CHECK(validated.out.find("calibrated") != std::string::npos);
+
+  const std::string refused = "fit " + logs + "-o " + machine;
+  check_refused(run_program(refused + " --gpus 1"), "--gpus 1: a log has 2 ranks on a node");
+  check_refused(run_program(refused + " --fit machine.call_s"), "give --machine FILE as well");
+  check_refused(run_program("fit " + logs + "-o machine.txt"), "expected a file FILE.json");
 }

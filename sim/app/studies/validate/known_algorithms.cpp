@@ -12,6 +12,8 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/app/plan/setting_members.hpp"
+#include "sim/app/studies/validate/measured/timed_lines.hpp"
+#include "sim/core/base/nearest.hpp"
 
 namespace thinwire::studies {
 
@@ -86,10 +88,22 @@ constexpr std::array kKnown{
 
 const KnownAlgorithm* find_known(const MeasuredRow& row) {
   const auto* const found = std::ranges::find_if(kKnown, [&](const KnownAlgorithm& known) {
-    return (known.library.empty() || known.library == row.library) &&
-           known.collective == row.collective && known.algorithm == row.algorithm;
+    return (known.library.empty() || lower(known.library) == lower(row.library)) &&
+           known.collective == row.collective && known.algorithm == lower(row.algorithm);
   });
   return found == kKnown.end() ? nullptr : found;
+}
+
+/// The names that a row of this library and collective may have.
+std::vector<std::string> algorithms_of(const MeasuredRow& row) {
+  std::vector<std::string> names;
+  for (const KnownAlgorithm& known : kKnown) {
+    if (known.collective != row.collective) continue;
+    if (known.library.empty() || lower(known.library) == lower(row.library)) {
+      names.emplace_back(known.algorithm);
+    }
+  }
+  return names;
 }
 
 /// Whether there is a dense scheme of this name: only those carry a whole vector.
@@ -150,7 +164,8 @@ SchemeOfRow scheme_of(const MeasuredRow& row) {
       return none(fmt::format("'{}' is no scheme for {}; name its library, as in library=OMPI",
                               row.algorithm, row.collective));
     }
-    return none(fmt::format("no known algorithm of {} for {}", row.library, row.collective));
+    return none(fmt::format("no known algorithm of {} for {}{}", row.library, row.collective,
+                            did_you_mean(row.algorithm, algorithms_of(row))));
   }
   if (known->scheme.empty()) return none(std::string(known->why_none));
   SchemeOfRow found{.scheme = std::string(known->scheme)};

@@ -13,6 +13,10 @@ namespace thinwire::studies {
 
 namespace {
 
+constexpr const char* kAlpha = "alpha_s";
+constexpr const char* kBeta = "beta_s_per_word";
+constexpr const char* kGamma = "gamma_s_per_word";
+
 /// The settings that a description may have: not those that follow from a measured row.
 plan::Settings settings_of_machines() {
   plan::Settings settings = plan::point_settings();
@@ -79,8 +83,9 @@ std::string MachineDescription::why_left_out(const MeasuredRow& row) const {
 MachineDescription read_machine(const std::string& path) {
   const Json json = read_json(path);
   const JsonNode root(path, json);
-  root.be_object(std::array<std::string_view, 8>{
-      "name", "gpu", "summary", "settings", "calibration", "calibrated_on", "left_out", "sources"});
+  root.be_object(std::array<std::string_view, 9>{"name", "gpu", "summary", "settings",
+                                                 "calibration", "formula", "calibrated_on",
+                                                 "left_out", "sources"});
   MachineDescription machine;
   machine.path = path;
   machine.name = root.at("name").text();
@@ -100,12 +105,25 @@ MachineDescription read_machine(const std::string& path) {
       if (machine.left_out.back().why.empty()) rows.at("why").wrong("a reason");
     }
   }
+  if (root.has("formula")) {
+    const JsonNode formula = root.at("formula");
+    formula.be_object(std::array<std::string_view, 3>{kAlpha, kBeta, kGamma});
+    machine.formula = {Seconds(formula.at(kAlpha).number_from(0)),
+                       Seconds(formula.at(kBeta).number_from(0)),
+                       Seconds(formula.at(kGamma).number_from(0))};
+  }
   if (root.has("sources")) {
     for (const JsonNode& source : root.at("sources").elements()) {
       machine.sources.push_back(source.text());
     }
   }
   return machine;
+}
+
+Json to_json(const PlainMachine& formula) {
+  return {{kAlpha, formula.alpha.value()},
+          {kBeta, formula.beta_per_word.value()},
+          {kGamma, formula.gamma_per_word.value()}};
 }
 
 }  // namespace thinwire::studies

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/app/studies/validate/measured.hpp"
+#include "sim/app/studies/validate/plain_formula.hpp"
 #include "sim/core/base/shipped_files.hpp"
 
 namespace thinwire::studies {
@@ -40,6 +41,8 @@ struct MachineDescription {
   Json settings;        ///< of a point: network, platform, machine ...
   std::vector<RowFilter> calibrated_on;
   std::vector<LeftOutRows> left_out;
+  /// The plain formula of the calibrated rows, for when only others are given.
+  std::optional<PlainMachine> formula = {};
   std::vector<std::string> sources;
 
   /// Whether the row is one of those that the settings were calibrated on.
@@ -52,6 +55,9 @@ struct MachineDescription {
 /// values that are not right. Scheme, ranks, sizes, placement, input and iterations are no settings of
 /// a machine: they follow from the rows. Options are for the schemes that have them.
 [[nodiscard]] MachineDescription read_machine(const std::string& path);
+
+/// As the key `formula` of a description holds it.
+[[nodiscard]] Json to_json(const PlainMachine& formula);
 
 inline constexpr ShippedFiles kMachines{.what = "machine",
                                         .extension = ".json",

@@ -38,14 +38,32 @@ bool reads_others(const MeasuredFile& one, const MeasuredFile& other) {
 std::int64_t MeasuredRow::selected() const { return point && !point->scheme->dense ? point->k : 0; }
 
 std::string MeasuredFile::fact(const std::string& name) const {
-  const auto given = facts.find(name);
-  return given == facts.end() ? std::string() : given->second;
+  for (const auto* from : {&facts, &otherwise}) {
+    if (const auto found = from->find(name); found != from->end()) return found->second;
+  }
+  return {};
 }
 
 const std::vector<std::string>& known_collectives() {
   static const std::vector<std::string> names{"allreduce", "allgather", "reduce_scatter",
                                               "alltoall", "ping_pong"};
   return names;
+}
+
+std::string known_collective(const std::string& name) {
+  const auto bare = [](std::string_view text) {
+    std::string letters = lower(text);
+    std::erase_if(letters, [](char c) { return c == '_' || c == '-'; });
+    return letters;
+  };
+  const auto& known = known_collectives();
+  const auto found = std::ranges::find(known, bare(name), bare);
+  return found == known.end() ? name : *found;
+}
+
+std::string yes_or_no(const std::string& flag) {
+  if (flag == "true") return "yes";
+  return flag == "false" ? "no" : flag;
 }
 
 MeasuredFile measured_file(const std::string& argument) {
@@ -61,10 +79,14 @@ MeasuredFile measured_file(const std::string& argument) {
       throw InputError("--measured {}: unknown key '{}'{}", argument, name,
                        did_you_mean(name, fact_names()));
     }
-    if (!file.facts.emplace(name, parts[i].substr(equals + 1)).second) {
+    std::string value = parts[i].substr(equals + 1);
+    if (name == "collective") value = known_collective(value);
+    if (name == "gpu") value = yes_or_no(value);
+    if (!file.facts.emplace(name, std::move(value)).second) {
       throw InputError("--measured {}: '{}' is there twice", argument, name);
     }
   }
+  file.otherwise["run"] = std::filesystem::path(file.path).stem().string();
   return file;
 }
 
@@ -88,11 +110,13 @@ std::vector<MeasuredRow> read_measured(const MeasuredFile& file) {
   return rows_of_csv(text, file);
 }
 
-std::vector<MeasuredRow> read_all_measured(const std::vector<std::string>& arguments) {
+std::vector<MeasuredRow> read_all_measured(const std::vector<std::string>& arguments,
+                                           const std::string& machine) {
   std::vector<MeasuredRow> all;
   std::vector<MeasuredFile> files;
   for (const std::string& argument : arguments) {
     MeasuredFile file = measured_file(argument);
+    if (!machine.empty()) file.otherwise["machine"] = machine;
     std::ranges::move(read_measured(file), std::back_inserter(all));
     for (const MeasuredFile& before : files) {
       std::error_code none;

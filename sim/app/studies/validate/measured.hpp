@@ -23,6 +23,7 @@ struct MeasuredRow {
   std::string library;
   std::string algorithm;     ///< as the library or the benchmark names it; empty: not named
   bool gpu = false;          ///< the buffers were in GPU memory
+  std::string device = {};   ///< the GPU, "NVIDIA H100 80GB HBM3"; empty: not named
   std::int64_t segment = 0;  ///< bytes per segment; 0: not segmented
   /// Words of 4 bytes of the whole vector: of an allreduce the vector, of an allgather the result,
   /// of a reduce-scatter each rank's input, of an all-to-all what a rank sends in all, with its own
@@ -45,12 +46,14 @@ struct MeasuredFile {
   std::string path;
   /// By the names of the columns of the CSV; not for a CSV.
   std::map<std::string, std::string> facts = {};
+  /// What holds where neither the text nor the user says it: the machine of a description.
+  std::map<std::string, std::string> otherwise = {};
 
   /// A fact, or nothing if it is not given.
   [[nodiscard]] std::string fact(const std::string& name) const;
 };
 
-/// Reads "FILE[,KEY=VALUE...]". Throws InputError for a key that is no fact, and one that comes
+/// Reads "FILE[,KEY=VALUE...]". A run that is not said is named after the file. Throws InputError for a key that is no fact, and one that comes
 /// twice.
 [[nodiscard]] MeasuredFile measured_file(const std::string& argument);
 
@@ -70,10 +73,17 @@ struct MeasuredFile {
 /// from the fact tasks_per_node. The sizes of Allgather and Alltoall are those of one block.
 [[nodiscard]] std::vector<MeasuredRow> read_measured(const MeasuredFile& file);
 /// The rows of all files, given as measured_file() takes them. Throws InputError for one that is
-/// given twice, whose rows would count twice.
-[[nodiscard]] std::vector<MeasuredRow> read_all_measured(const std::vector<std::string>& arguments);
+/// given twice, whose rows would count twice. `machine`, if any, is what texts are of that do not say
+/// it.
+[[nodiscard]] std::vector<MeasuredRow> read_all_measured(const std::vector<std::string>& arguments,
+                                                         const std::string& machine = {});
 
 /// The names of the collectives.
 [[nodiscard]] const std::vector<std::string>& known_collectives();
+/// The name of a collective as it is known here: "allreduce" for "AllReduce" and "all_reduce"; other
+/// names stay.
+[[nodiscard]] std::string known_collective(const std::string& name);
+/// "yes" for "true", "no" for "false"; others stay.
+[[nodiscard]] std::string yes_or_no(const std::string& flag);
 
 }  // namespace thinwire::studies

@@ -31,6 +31,7 @@ struct RunPlacement {
   std::string end;  ///< the path with the last line
   int ranks = 0;
   int nodes = 0;
+  int least_on_node = 0;  ///< ranks
 };
 
 /// The placements of a folder, each read once.
@@ -59,19 +60,22 @@ class Placements {
     const CsvTable table(read_text(path), path);
     table.require({"rank", "node"});
     std::set<std::int64_t> ranks;
-    std::set<std::string> nodes;
+    std::map<std::string, int> nodes;
     const auto last = static_cast<std::int64_t>(table.rows()) - 1;
     for (std::size_t i = 0; i < table.rows(); ++i) {
       if (!ranks.insert(table.whole(i, "rank", 0, last)).second) {
         table.wrong(i, "rank", "a rank that no line before has");
       }
-      nodes.insert(table.text(i, "node"));
+      ++nodes[table.text(i, "node")];
     }
     if (ranks.empty()) throw InputError("{}: names no rank", path);
+    const auto least =
+        std::ranges::min_element(nodes, {}, [](const auto& node) { return node.second; });
     return {.path = path,
             .end = table.place(table.rows() - 1),
             .ranks = static_cast<int>(table.rows()),
-            .nodes = static_cast<int>(nodes.size())};
+            .nodes = static_cast<int>(nodes.size()),
+            .least_on_node = least->second};
   }
 
   std::string folder_;
@@ -109,7 +113,16 @@ class Planner {
     if (found.scheme.empty()) return skip(found.why_none);
     if (!row.point) add_options_of(machine->settings, found);
     const std::optional<RunPlacement>& placement = placements_.of(row);
-    const int ranks = ranks_of(row, placement);
+    if (placement) {
+      if (std::string why = why_elsewhere(row, *placement); !why.empty()) {
+        return skip(std::move(why));
+      }
+    }
+    if (ranks_of(row) > plan::setting_at("ranks").most) {
+      return skip(
+          fmt::format("{} nodes x {} tasks are too many ranks", row.nodes, row.tasks_per_node));
+    }
+    const auto ranks = static_cast<int>(ranks_of(row));
     if (ranks == 1) return skip("one rank exchanges nothing");
     if (row.elements == 0) return skip("the size is no whole number of words of 4 bytes");
     const bool in_blocks = row.collective != "allreduce" && row.collective != "ping_pong";
@@ -169,37 +182,50 @@ class Planner {
       return;
     }
     if (machine.calibrated_on.empty()) {
-      result_.notes.push_back(
-          fmt::format("{}: calibrated_on: is empty, so all rows count as predicted, and no plain "
-                      "formula is fitted to compare with; name the rows of the calibration",
-                      machine.path));
+      result_.notes.push_back(fmt::format(
+          "{}: calibrated_on: is empty, so all rows count as predicted{}; name the rows of the "
+          "calibration",
+          machine.path, machine.formula ? "" : ", and no plain formula is fitted to compare with"));
     }
-    for (const RowFilter& filter : machine.calibrated_on) check(filter, "calibrated_on");
+    const bool predicted_alone =
+        machine.formula && std::ranges::none_of(own, [&machine](const MeasuredRow* row) {
+          return machine.calibrated(*row);
+        });
+    if (!predicted_alone) {
+      for (const RowFilter& filter : machine.calibrated_on) check(filter, "calibrated_on");
+    }
     for (const LeftOutRows& rows : machine.left_out) check(rows.rows, "left_out");
   }
 
-  static int ranks_of(const MeasuredRow& row, const std::optional<RunPlacement>& placement) {
-    const std::int64_t ranks =
-        row.point ? row.point->ranks : std::int64_t{row.nodes} * row.tasks_per_node;
-    const bool agrees =
-        !placement || placement->ranks == ranks || (row.of_first_ranks && placement->ranks > ranks);
-    if (!agrees) {
-      throw InputError(
+  /// The ranks of a row on nodes.
+  static std::int64_t ranks_of(const MeasuredRow& row) {
+    return row.point ? row.point->ranks : std::int64_t{row.nodes} * row.tasks_per_node;
+  }
+
+  /// Why the row was not measured in the places of its run; empty if it may have been. A run may
+  /// have tests with fewer ranks on each node than it has places.
+  static std::string why_elsewhere(const MeasuredRow& row, const RunPlacement& placement) {
+    const std::int64_t ranks = ranks_of(row);
+    const bool fewer = row.of_first_ranks && placement.ranks > ranks;
+    if (placement.ranks != ranks && !fewer && !is_thinner(row, placement)) {
+      return fmt::format(
           "{}: ends a list of {} ranks, and {} was measured with {}; mend one of them, or give the "
           "row another run",
-          placement->end, placement->ranks, row.place, ranks);
+          placement.end, placement.ranks, row.place, ranks);
     }
-    if (placement && !row.point && !row.of_first_ranks && placement->nodes != row.nodes) {
-      throw InputError(
+    if (!row.point && !row.of_first_ranks && placement.nodes != row.nodes) {
+      return fmt::format(
           "{}: ends a list of {} nodes, and {} was measured on {}; mend one of them, or give the "
           "row another run",
-          placement->end, placement->nodes, row.place, row.nodes);
+          placement.end, placement.nodes, row.place, row.nodes);
     }
-    if (ranks > plan::setting_at("ranks").most) {
-      throw InputError("{}: {} nodes x {} tasks are too many ranks", row.place, row.nodes,
-                       row.tasks_per_node);
-    }
-    return static_cast<int>(ranks);
+    return {};
+  }
+
+  /// Whether the row has fewer ranks on each node than its run has places.
+  static bool is_thinner(const MeasuredRow& row, const RunPlacement& placement) {
+    return !row.point && placement.nodes == row.nodes &&
+           placement.least_on_node >= row.tasks_per_node && placement.ranks > ranks_of(row);
   }
 
   /// The index of the row's point among those of the sweep, which it joins if it is new.
@@ -230,7 +256,9 @@ class Planner {
     }
     if (!point.platform.empty()) {
       if (placement) {
-        point.placement = placement->path;
+        point.placement = is_thinner(row, *placement)
+                              ? fmt::format("per_node:{}@{}", row.tasks_per_node, placement->path)
+                              : placement->path;
       } else if (!given.contains("placement")) {
         point.placement = fmt::format("per_node:{}", row.tasks_per_node);
       }
@@ -246,15 +274,18 @@ class Planner {
   std::map<std::string, std::size_t> points_;
 };
 
-/// The plain formula of a machine, fitted to its calibrated rows.
-std::optional<FittedFormula> formula_of(const std::vector<ValidatedRow>& rows,
-                                        std::size_t machine) {
+/// The plain formula of a machine, fitted to its calibrated rows; without any, the description's.
+std::optional<FittedFormula> formula_of(const std::vector<ValidatedRow>& rows, std::size_t machine,
+                                        const MachineDescription& description) {
   std::vector<TimedTerms> timed;
   for (const ValidatedRow& row : rows) {
     if (row.machine != machine || !row.calibrated) continue;
     timed.push_back({row.terms, row.measured.seconds});
   }
-  if (timed.empty()) return std::nullopt;
+  if (timed.empty()) {
+    if (!description.formula) return std::nullopt;
+    return FittedFormula{.machine = *description.formula, .rows = 0};
+  }
   return FittedFormula{.machine = fit_plain(timed), .rows = timed.size()};
 }
 
@@ -285,6 +316,32 @@ AccuracySummary summary_of(const Validation& validation, AccuracySummary summary
   return summary;
 }
 
+/// Skips the rows whose point has a wrong placement, `wrong` by platform and placement, and leaves
+/// these points out.
+void skip_wrong_places(Validation& validation, const std::map<std::string, std::string>& wrong) {
+  if (wrong.empty()) return;
+  std::vector<ValidatedRow> kept;
+  std::vector<plan::Point> points;
+  std::map<std::size_t, std::size_t> moved;  // points, by their index before
+  for (ValidatedRow& row : validation.rows) {
+    const plan::Point& point = validation.sweep.points[row.point];
+    const auto found =
+        point.platform.empty()
+            ? wrong.end()
+            : wrong.find(topologies::kPlatforms.file(point.platform) + '\n' + point.placement);
+    if (found != wrong.end()) {
+      validation.skipped.push_back({std::move(row.measured), found->second});
+      continue;
+    }
+    const auto [place, is_new] = moved.try_emplace(row.point, points.size());
+    if (is_new) points.push_back(point);
+    row.point = place->second;
+    kept.push_back(std::move(row));
+  }
+  validation.rows = std::move(kept);
+  validation.sweep.points = std::move(points);
+}
+
 }  // namespace
 
 std::string name_of(Predictor predictor) {
@@ -299,14 +356,16 @@ Validation plan_validation(const std::vector<MeasuredRow>& rows,
   return planner.finish();
 }
 
-void check_places(const Validation& validation) {
+void check_places(Validation& validation) {
   std::map<std::string, std::map<std::string, int>> placements;  // by platform; their most ranks
   for (const plan::Point& point : validation.sweep.points) {
     if (point.platform.empty()) continue;
     int& ranks = placements[topologies::kPlatforms.file(point.platform)][point.placement];
     ranks = std::max(ranks, point.ranks);
   }
+  std::map<std::string, std::string> wrong;  // by platform and placement, why
   for (const auto& [path, of_platform] : placements) {
+    Json complaints = Json::object();
     const auto check = [&, &path = path, &of_platform = of_platform] {
       const topologies::Platform platform(path);
       for (const auto& [placement, ranks] : of_platform) {
@@ -314,12 +373,19 @@ void check_places(const Validation& validation) {
           static_cast<void>(topologies::place(platform.hosts(), ranks, placement));
         } catch (const TooFewHostsError&) {
           continue;
+        } catch (const InputError& error) {
+          complaints[placement] = error.what();
         }
       }
     };
-    static_cast<void>(
-        in_child_process({.subject = path, .prepare = check, .run = [] { return std::string(); }}));
+    const ChildOutcome outcome = in_child_process(
+        {.subject = path, .prepare = check, .run = [&] { return complaints.dump(); }});
+    const Json told = Json::parse(outcome.text);
+    for (const auto& complaint : told.items()) {
+      wrong[path + '\n' + complaint.key()] = complaint.value().get<std::string>();
+    }
   }
+  skip_wrong_places(validation, wrong);
 }
 
 void take_results(Validation& validation, const std::vector<results::Row>& results) {
@@ -340,7 +406,8 @@ void take_results(Validation& validation, const std::vector<results::Row>& resul
   }
   validation.rows = std::move(kept);
   for (std::size_t machine = 0; machine < validation.machines.size(); ++machine) {
-    validation.formulas[machine] = formula_of(validation.rows, machine);
+    validation.formulas[machine] =
+        formula_of(validation.rows, machine, validation.machines[machine]);
   }
   for (ValidatedRow& row : validation.rows) {
     const auto& formula = validation.formulas[row.machine];

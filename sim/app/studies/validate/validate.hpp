@@ -36,12 +36,13 @@ struct SkippedRow {
 /// The plain formula of a machine.
 struct FittedFormula {
   PlainMachine machine;
-  std::size_t rows = 0;  ///< that it was fitted to
+  std::size_t rows = 0;  ///< that it was fitted to; 0: it is the description's
 };
 
 struct Validation {
   std::vector<MachineDescription> machines;
-  /// Of each machine; none before the simulation, and where no calibrated row was simulated.
+  /// Of each machine; none before the simulation, and where no calibrated row was simulated and the
+  /// description has none.
   std::vector<std::optional<FittedFormula>> formulas;
   std::vector<ValidatedRow> rows;
   std::vector<SkippedRow> skipped;
@@ -51,16 +52,17 @@ struct Validation {
 
 /// The rows with their points. `placements` is a folder of files MACHINE_RUN.csv with the columns
 /// rank and node, or empty: the ranks of a run without a file fill one node of the platform after
-/// another, as many on each as the row says. Throws InputError for two descriptions of the same
-/// rows, for settings that are not right, and for a placement of another number of ranks than the
-/// row's.
+/// another, as many on each as the row says. A row with fewer ranks on each node than its run has
+/// places takes the first of each node. Rows that cannot have been measured in their run's places are
+/// skipped. Throws InputError for two descriptions of the same rows and for settings that are not
+/// right.
 [[nodiscard]] Validation plan_validation(const std::vector<MeasuredRow>& rows,
                                          std::vector<MachineDescription> machines,
                                          const std::string& placements);
 
-/// Loads each platform of the points, and places their ranks on it. Throws InputError for what the
-/// simulations would refuse; a platform that is too small is no error, but a reason to skip rows.
-void check_places(const Validation& validation);
+/// Loads each platform of the points, and places their ranks on it. Rows whose places the platform
+/// does not have are skipped. Throws InputError for a platform that cannot be loaded.
+void check_places(Validation& validation);
 
 /// Takes the results of the points, in their order. Rows whose point has none are skipped. Then
 /// fits the formulas to the calibrated rows that are left.

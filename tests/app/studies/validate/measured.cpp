@@ -213,6 +213,29 @@ TEST_CASE("The output of nccl-tests says collective, ranks, sizes and out-of-pla
   CHECK(rows_in(without_root, ",machine=mine")[1].seconds == thinwire::test::approx(1021.5e-6));
 }
 
+TEST_CASE("What a text and a description say need not be said, and may be said in other words") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("two_nodes.txt", kNccl);
+  const MeasuredRow row = thinwire::studies::read_all_measured({path}, "mine").front();
+  CHECK(row.machine == "mine");
+  CHECK(row.run == "two_nodes");
+  CHECK(row.algorithm == "default_nccl");
+  CHECK(scheme_of(row).scheme == "dense_auto");
+  CHECK(thinwire::studies::read_all_measured({path + ",machine=other"}, "mine").front().machine ==
+        "other");
+  const std::vector<MeasuredRow> rows =
+      rows_in(kNccl, ",machine=mine,gpu=true,collective=all_reduce,algorithm=Ring,library=NCCL");
+  CHECK(rows[0].gpu);
+  CHECK(scheme_of(rows[0]).scheme == "nccl_ring");
+  const std::string debug =
+      std::string("gpu1:17112:17112 [0] NCCL INFO NCCL_ALGO set by environment to Tree.\n") + kNccl;
+  CHECK(rows_in(debug, ",machine=mine")[0].algorithm == "tree");
+  MeasuredRow unknown = row;
+  unknown.algorithm = "rnig";
+  CHECK(scheme_of(unknown).why_none ==
+        "no known algorithm of NCCL for allreduce; did you mean 'ring'?");
+}
+
 TEST_CASE("Lines of nccl-tests without their leading blanks have the same times") {
   std::string text = kNccl;
   for (const char* line : {"           8 ", "   134217728 "}) {

@@ -274,16 +274,24 @@ TEST_CASE("A run is where its placement says, else its ranks fill one node after
   CHECK(by_description.sweep.points[0].placement == placement);
   CHECK(by_description.sweep.points[1].placement == "round_robin");
 
-  // Only the tables of IMB may be of fewer ranks than the run had, the first ones.
+  // A test with fewer ranks on each node has the first ones of the node.
   rows[0].tasks_per_node = 1;
+  CHECK(plan_validation(rows, {star}, folder_path).sweep.points[0].placement ==
+        "per_node:1@" + placement);
+  // Only the tables of IMB may be of fewer nodes than the run had, the first ones. Other rows are
+  // skipped, and the rest stays.
   const auto disagreement = [&] {
-    return error_of<InputError>(
-        [&] { static_cast<void>(plan_validation(rows, {star}, folder_path)); });
+    const Validation validation = plan_validation(rows, {star}, folder_path);
+    REQUIRE(validation.skipped.size() == 1);
+    CHECK(validation.rows.size() == 1);
+    return validation.skipped[0].why;
   };
+  rows[0].nodes = 1;
   CHECK(
       disagreement().ends_with("mine_a.csv:5: ends a list of 4 ranks, and m.csv:2 was measured "
-                               "with 2; mend one of them, or give the "
+                               "with 1; mend one of them, or give the "
                                "row another run"));
+  rows[0].nodes = 2;
   rows[0].of_first_ranks = true;
   CHECK(plan_validation(rows, {star}, folder_path).sweep.points[0].ranks == 2);
   rows[0].of_first_ranks = false;
@@ -329,14 +337,16 @@ TEST_CASE("The same ranks on fewer nodes take another time") {
   CHECK(times.size() == 3);
 }
 
-TEST_CASE("Places that the platform does not have are refused before anything is simulated") {
+TEST_CASE("Rows in places that the platform does not have are skipped before anything runs") {
   const TemporaryFolder folder;
   const std::vector<MeasuredRow> rows{measured_row("a", "ring_ompi", 2, 1000, 1)};
   const auto refusal = [&](const std::string& machine) {
-    return error_of<InputError>(
-        [&] { check_places(plan_validation(rows, {machine_in(machine)}, folder.path(""))); });
+    return error_of<InputError>([&] {
+      Validation validation = plan_validation(rows, {machine_in(machine)}, folder.path(""));
+      check_places(validation);
+    });
   };
-  CHECK_NOTHROW(check_places(plan_validation(rows, {machine_in(kOnStar)}, folder.path(""))));
+  CHECK(refusal(kOnStar).empty());
   std::string other = kOnStar;
   other.replace(other.find("gige_star"), 9, "gige_sta");
   CHECK(thinwire::test::contains(refusal(other), "did you mean 'gige_star'?"));
@@ -346,10 +356,18 @@ TEST_CASE("Places that the platform does not have are refused before anything is
   other.replace(other.find("links"), 5, "linkz");
   CHECK(thinwire::test::contains(refusal(other), "did you mean 'links'?"));
   static_cast<void>(folder.write("mine_a.csv", "rank,node\n0,host-0\n1,nowhere\n"));
-  CHECK(thinwire::test::contains(refusal(kOnStar), "mine_a.csv:3:3: unknown host 'nowhere'"));
-  CHECK_NOTHROW(check_places(plan_validation({measured_row("b", "ring_ompi", 4096, 10'000, 1)},
-                                             {machine_in(kOnStar)},
-                                             "")));  // too small a platform skips rows
+  // The rows of the other runs stay, and their points move up.
+  Validation validation = plan_validation({rows[0], measured_row("b", "ring_ompi", 4, 1000, 1),
+                                           measured_row("b", "ring_ompi", 4096, 10'000, 1)},
+                                          {machine_in(kOnStar)}, folder.path(""));
+  check_places(validation);
+  REQUIRE(validation.skipped.size() == 1);
+  CHECK(thinwire::test::contains(validation.skipped[0].why,
+                                 "mine_a.csv:3:3: unknown host 'nowhere'"));
+  REQUIRE(validation.rows.size() == 2);  // too small a platform skips rows when they run
+  REQUIRE(validation.sweep.points.size() == 2);
+  CHECK(validation.sweep.points[validation.rows[0].point].ranks == 4);
+  CHECK(validation.sweep.points[validation.rows[1].point].ranks == 4096);
 }
 
 TEST_CASE("A description of a machine is refused with the JSON pointer") {

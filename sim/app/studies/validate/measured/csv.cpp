@@ -30,12 +30,12 @@ std::vector<MeasuredRow> rows_of_csv(const std::string& text, const MeasuredFile
     row.test = table.text(i, "test");
     row.nodes = static_cast<int>(table.whole(i, "nodes", 1, 1 << 20));
     row.tasks_per_node = static_cast<int>(table.whole(i, "tasks_per_node", 1, 1 << 10));
-    row.collective = table.text(i, "collective");
+    row.collective = known_collective(table.text(i, "collective"));
     row.library = table.text(i, "library");
     row.algorithm = table.text(i, "algorithm");
     if (row.machine.empty()) table.wrong(i, "machine", "the name of a machine");
     if (row.collective.empty()) table.wrong(i, "collective", "the name of a collective");
-    const std::string& gpu = table.text(i, "gpu");
+    const std::string gpu = yes_or_no(table.text(i, "gpu"));
     if (gpu != "yes" && gpu != "no") table.wrong(i, "gpu", "yes or no");
     row.gpu = gpu == "yes";
     if (!table.text(i, "segment").empty()) row.segment = table.whole(i, "segment", 1);

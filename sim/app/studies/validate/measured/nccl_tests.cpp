@@ -26,6 +26,7 @@ class NcclReader {
   std::vector<MeasuredRow> read() {
     said_.library = "NCCL";
     said_.gpu = "yes";
+    said_.algorithm = "default_nccl";  // NCCL chooses, unless NCCL_ALGO says otherwise
     std::vector<Token> heading;
     double unit = 0;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
@@ -42,6 +43,7 @@ class NcclReader {
         }
         continue;
       }
+      take_algorithm(tokens);
       if (heading.empty() || !is_row(heading, tokens)) continue;
       const std::size_t time = time_at(line, heading, tokens);
       refuse_wrong(line, heading, tokens);
@@ -140,8 +142,7 @@ class NcclReader {
       if (!token.text.ends_with(kEnd)) continue;
       std::string name(token.text.substr(0, token.text.size() - kEnd.size()));
       name = name.substr(name.find_last_of('/') + 1);
-      if (name == "all_reduce") name = "allreduce";
-      if (name == "all_gather") name = "allgather";
+      name = known_collective(name);
       if (!said_.collective.empty() && said_.collective != name) refuse_several(line);
       said_.collective = name;
     }
@@ -150,6 +151,24 @@ class NcclReader {
     if (std::next(on) == tokens.end()) return;
     if (!ranks_.emplace(tokens[2].text).second) refuse_several(line);
     hosts_.emplace(std::next(on)->text);
+    // "device  0 [0x07] NVIDIA H100"
+    const auto bus = std::ranges::find_if(
+        on, tokens.end(), [](const Token& token) { return token.text.ends_with(']'); });
+    said_.device.clear();
+    for (auto word = bus; word != tokens.end(); ++word) {
+      if (word != bus)
+        said_.device += fmt::format("{}{}", said_.device.empty() ? "" : " ", word->text);
+    }
+  }
+
+  /// "node1:42:42 [0] NCCL INFO NCCL_ALGO set by environment to Ring".
+  void take_algorithm(const std::vector<Token>& tokens) {
+    const auto name = std::ranges::find(tokens, "NCCL_ALGO", &Token::text);
+    if (name == tokens.end() ||
+        std::ranges::find(tokens, "environment", &Token::text) == tokens.end())
+      return;
+    said_.algorithm = lower(tokens.back().text);
+    if (said_.algorithm.ends_with('.')) said_.algorithm.pop_back();
   }
 
   void settle_ranks() {

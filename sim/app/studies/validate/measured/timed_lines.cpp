@@ -124,7 +124,9 @@ std::vector<MeasuredRow> TimedLines::rows(const Said& said) const {
   common.test = fact("test", "");
   common.library = fact("library", said.library);
   common.collective = fact("collective", said.collective);
-  common.algorithm = fact("algorithm", "");
+  common.algorithm = file_.fact("algorithm");
+  if (common.algorithm.empty()) common.algorithm = said.algorithm;
+  common.device = said.device;
   const std::string gpu = fact("gpu", said.gpu);
   if (gpu != "yes" && gpu != "no") wrong_fact("gpu", gpu, "yes or no");
   common.gpu = gpu == "yes";
@@ -161,7 +163,7 @@ void TimedLines::need(const std::string& name, const std::string& value) const {
 
 std::string TimedLines::fact(const std::string& name, const std::string& in_text) const {
   const auto given = file_.facts.find(name);
-  if (given == file_.facts.end()) return in_text;
+  if (given == file_.facts.end()) return in_text.empty() ? file_.fact(name) : in_text;
   if (!in_text.empty() && in_text != given->second) {
     throw InputError("{}: {}={} contradicts the text, which says {}", file_.path, name,
                      excerpt(given->second), excerpt(in_text));

@@ -40,6 +40,8 @@ struct Said {
   std::string collective = {};
   std::string library = {};
   std::string gpu = {};
+  std::string algorithm = {};  ///< that holds if the user names none
+  std::string device = {};
   std::optional<std::int64_t> nodes = {};
   std::optional<std::int64_t> tasks_per_node = {};
 };

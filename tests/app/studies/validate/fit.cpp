@@ -1,4 +1,4 @@
-#include "sim/app/studies/validate/calibrate.hpp"
+#include "sim/app/studies/validate/fit.hpp"
 
 #include <doctest/doctest.h>
 
@@ -73,14 +73,21 @@ std::vector<thinwire::studies::MeasuredRow> rows_of_machine(const std::string& p
   return rows;
 }
 
+/// A fit of settings of the description in a file.
+MachineFit fitted(const std::vector<thinwire::studies::MeasuredRow>& rows, const std::string& path,
+                  const std::vector<std::string>& settings) {
+  return thinwire::studies::fit(
+      rows, thinwire::studies::settings_to_fit(thinwire::studies::read_machine(path), settings), "",
+      simulated);
+}
+
 MachineFit calibration_of(std::int64_t least, const std::vector<std::string>& paths,
                           double overhead = 5e-7, double true_overhead = 2e-6) {
   const thinwire::test::TemporaryFolder folder;
   const std::string truth =
       folder.write("truth.json", described(true_overhead, 3e-10, 5e-10).dump());
   const std::string start = folder.write("start.json", described(overhead, 1e-10, 2e-9).dump());
-  return thinwire::studies::calibrate(rows_of_machine(truth, least),
-                                      thinwire::studies::read_machine(start), "", paths, simulated);
+  return fitted(rows_of_machine(truth, least), start, paths);
 }
 
 }  // namespace
@@ -166,15 +173,15 @@ TEST_CASE("Calibration finds the settings that the measured times were made with
       500, {"machine.overhead_s", "machine.gamma_s_per_word", "machine.eager_copy_s_per_word"});
   CHECK(found.rms < 1e-3);
   CHECK(found.rows == 9);
-  REQUIRE(found.settings.size() == 3);
+  REQUIRE(found.variables.size() == 3);
   const std::vector<double> truth{2e-6, 3e-10, 5e-10};
   for (std::size_t i = 0; i < truth.size(); ++i) {
-    CAPTURE(found.settings[i].path);
-    CHECK(found.settings[i].identified);
-    CHECK(found.settings[i].value == thinwire::test::approx(truth[i]).epsilon(0.01));
-    CHECK(found.settings[i].deviation < 0.05);
+    CAPTURE(found.variables[i].name);
+    CHECK(found.variables[i].identified);
+    CHECK(found.variables[i].value == thinwire::test::approx(truth[i]).epsilon(0.01));
+    CHECK(found.variables[i].deviation < 0.05);
   }
-  CHECK(found.machine.settings.at("machine").at("overhead_s") == found.settings[0].value);
+  CHECK(found.machine.settings.at("machine").at("overhead_s") == found.variables[0].value);
 }
 
 TEST_CASE("A setting that the rows do not depend on keeps its value, and the others are found" *
@@ -182,25 +189,25 @@ TEST_CASE("A setting that the rows do not depend on keeps its value, and the oth
   // All messages are longer than the eager limit.
   const MachineFit found =
       calibration_of(400'000, {"machine.gamma_s_per_word", "machine.eager_copy_s_per_word"}, 2e-6);
-  REQUIRE(found.settings.size() == 2);
-  CHECK(found.settings[0].path == "machine.gamma_s_per_word");
-  CHECK(found.settings[0].value == thinwire::test::approx(3e-10).epsilon(0.01));
-  CHECK(found.settings[1].path == "machine.eager_copy_s_per_word");
-  CHECK_FALSE(found.settings[1].identified);
-  CHECK(found.settings[1].value == 2e-9);
+  REQUIRE(found.variables.size() == 2);
+  CHECK(found.variables[0].name == "machine.gamma_s_per_word");
+  CHECK(found.variables[0].value == thinwire::test::approx(3e-10).epsilon(0.01));
+  CHECK(found.variables[1].name == "machine.eager_copy_s_per_word");
+  CHECK_FALSE(found.variables[1].identified);
+  CHECK(found.variables[1].value == 2e-9);
 }
 
 TEST_CASE("A setting of which the rows want nothing becomes 0, and the others are found" *
           doctest::test_suite("large")) {
   const MachineFit fit =
       calibration_of(40'000, {"machine.overhead_s", "machine.gamma_s_per_word"}, 5e-7, 0);
-  REQUIRE(fit.settings.size() == 2);
-  CHECK(fit.settings[0].path == "machine.gamma_s_per_word");
-  CHECK(fit.settings[0].identified);
-  CHECK(fit.settings[0].value == thinwire::test::approx(3e-10).epsilon(0.02));
-  CHECK(fit.settings[1].path == "machine.overhead_s");
-  CHECK_FALSE(fit.settings[1].identified);
-  CHECK(fit.settings[1].value == 0);
+  REQUIRE(fit.variables.size() == 2);
+  CHECK(fit.variables[0].name == "machine.gamma_s_per_word");
+  CHECK(fit.variables[0].identified);
+  CHECK(fit.variables[0].value == thinwire::test::approx(3e-10).epsilon(0.02));
+  CHECK(fit.variables[1].name == "machine.overhead_s");
+  CHECK_FALSE(fit.variables[1].identified);
+  CHECK(fit.variables[1].value == 0);
   CHECK(fit.machine.settings.at("machine").at("overhead_s") == 0);
   CHECK(fit.rms < 0.01);
 }
@@ -212,16 +219,15 @@ TEST_CASE("Of two settings that count only by their sum, one keeps its value") {
   const std::string truth = folder.write("truth.json", machine.dump());
   machine["settings"]["machine"]["alpha_s"] = 1e-6;
   const std::string start = folder.write("start.json", machine.dump());
-  const MachineFit found = thinwire::studies::calibrate(
-      rows_of_machine(truth, 500), thinwire::studies::read_machine(start), "",
-      {"machine.alpha_s", "machine.host_latency_s"}, simulated);
-  REQUIRE(found.settings.size() == 2);
-  CHECK(found.settings[0].path == "machine.host_latency_s");
-  CHECK(found.settings[0].identified);
-  CHECK(found.settings[0].value == thinwire::test::approx(4e-6).epsilon(0.01));
-  CHECK(found.settings[1].path == "machine.alpha_s");
-  CHECK_FALSE(found.settings[1].identified);
-  CHECK(found.settings[1].value == 1e-6);
+  const MachineFit found =
+      fitted(rows_of_machine(truth, 500), start, {"machine.alpha_s", "machine.host_latency_s"});
+  REQUIRE(found.variables.size() == 2);
+  CHECK(found.variables[0].name == "machine.host_latency_s");
+  CHECK(found.variables[0].identified);
+  CHECK(found.variables[0].value == thinwire::test::approx(4e-6).epsilon(0.01));
+  CHECK(found.variables[1].name == "machine.alpha_s");
+  CHECK_FALSE(found.variables[1].identified);
+  CHECK(found.variables[1].value == 1e-6);
 }
 
 TEST_CASE("Rows of measure, among them a ping-pong and a sparse scheme, determine alpha and beta") {
@@ -262,13 +268,12 @@ TEST_CASE("Rows of measure, among them a ping-pong and a sparse scheme, determin
       {"settings",
        {{"network", "alphabeta"}, {"machine", {{"alpha_s", 1e-6}, {"beta_s_per_word", 1e-9}}}}},
       {"calibrated_on", {{{"run", "1"}}}}};
-  const MachineFit found = thinwire::studies::calibrate(
-      measured, thinwire::studies::read_machine(folder.write("here.json", start.dump())), "",
-      {"machine.alpha_s", "machine.beta_s_per_word"}, simulated);
+  const MachineFit found = fitted(measured, folder.write("here.json", start.dump()),
+                                  {"machine.alpha_s", "machine.beta_s_per_word"});
   CHECK(found.rows == 9);
-  REQUIRE(found.settings.size() == 2);
-  CHECK(found.settings[0].value == thinwire::test::approx(7e-6).epsilon(1e-3));
-  CHECK(found.settings[1].value == thinwire::test::approx(3e-9).epsilon(1e-3));
+  REQUIRE(found.variables.size() == 2);
+  CHECK(found.variables[0].value == thinwire::test::approx(7e-6).epsilon(1e-3));
+  CHECK(found.variables[1].value == thinwire::test::approx(3e-9).epsilon(1e-3));
 }
 
 TEST_CASE("What cannot be fitted is refused") {
