@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "topologies/generators/families.hpp"
+#include "topologies/generators/racks.hpp"
 #include "topologies/generators/xml.hpp"
 
 namespace thinwire::topologies {
@@ -41,30 +42,58 @@ std::string dragonfly_xml(const Settings& settings, const std::vector<std::strin
                                   settings.figures("host-")));
 }
 
+void dragonfly_words(CommonWords& words) {
+  const auto racks = words.take_racks();
+  if (racks) {
+    words.set("groups", racks->racks);
+    words.set("chassis", 1);
+    words.set_switches(*racks, "routers");
+  }
+  const Settings asked = words.settings();
+  std::vector<std::string> cables{"host"};  // and those that there are
+  if (asked.whole("routers") > 1) cables.emplace_back("green");
+  if (asked.whole("chassis") > 1) cables.emplace_back("black");
+  const std::int64_t group =
+      std::int64_t{asked.whole("chassis")} * asked.whole("routers") * asked.whole("nodes");
+  if (asked.parts("groups", group) > 1) cables.emplace_back("blue");
+  words.spread_figures(cables);
+  words.set_cables_between(racks, "blue");
+}
+
 }  // namespace
 
 Family dragonfly_family() {
-  return {"dragonfly",
-          "groups of chassis of routers, as Cray XC (Aries) and Slingshot have them",
-          {{"hosts", "", "hosts to hold at least: sets groups to the least that does"},
-           {"groups", "14", "groups"},
-           {"chassis", "6", "chassis of a group"},
-           {"routers", "16", "routers of a chassis"},
-           {"nodes", "4", "nodes (hosts) of a router"},
-           {"green-cables", "1", "cables between two routers of a chassis"},
-           {"black-cables", "3", "cables between the same routers of two chassis"},
-           {"blue-cables", "73", "cables between two groups, spread over the routers of each"},
-           {"host-bandwidth", "10.2GBps", "of a node's link to its router, each way"},
-           {"host-latency", "500ns", "of a node's link"},
-           {"green-bandwidth", "5.25GBps", "of a green cable"},
-           {"green-latency", "100ns", "of a green link"},
-           {"black-bandwidth", "5.25GBps", "of a black cable"},
-           {"black-latency", "100ns", "of a black link"},
-           {"blue-bandwidth", "4.7GBps", "of a blue cable"},
-           {"blue-latency", "500ns", "of a blue link"},
-           {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"}},
-          "groups",
-          &dragonfly_xml};
+  Family family{
+      "dragonfly",
+      {"aries", "slingshot"},
+      "groups of chassis of routers, as Cray XC (Aries) and Slingshot have them",
+      {{"hosts", "", "hosts to hold at least: sets groups to the least that does"},
+       {"bandwidth", "", "of all cables, instead of those below"},
+       {"latency", "", "of all cables, instead of those below"},
+       {"oversubscription", "",
+        "bandwidth of a rack's hosts over that of its cables to all others, with racks [1]: "
+        "sets blue-cables"},
+       {"groups", "14", "groups"},
+       {"chassis", "6", "chassis of a group"},
+       {"routers", "16", "routers of a chassis"},
+       {"nodes", "4", "nodes (hosts) of a router"},
+       {"green-cables", "1", "cables between two routers of a chassis"},
+       {"black-cables", "3", "cables between the same routers of two chassis"},
+       {"blue-cables", "73", "cables between two groups, spread over the routers of each"},
+       {"host-bandwidth", "10.2GBps", "of a node's link to its router, each way"},
+       {"host-latency", "500ns", "of a node's link"},
+       {"green-bandwidth", "5.25GBps", "of a green cable"},
+       {"green-latency", "100ns", "of a green link"},
+       {"black-bandwidth", "5.25GBps", "of a black cable"},
+       {"black-latency", "100ns", "of a black link"},
+       {"blue-bandwidth", "4.7GBps", "of a blue cable"},
+       {"blue-latency", "500ns", "of a blue link"},
+       {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"}},
+      "groups",
+      &dragonfly_xml,
+      &dragonfly_words};
+  add_racks(family.parameters, "groups whose routers are connected all to all");
+  return family;
 }
 
 }  // namespace thinwire::topologies

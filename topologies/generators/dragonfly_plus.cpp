@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "topologies/generators/families.hpp"
+#include "topologies/generators/racks.hpp"
 #include "topologies/generators/xml.hpp"
 
 namespace thinwire::topologies {
@@ -32,27 +33,52 @@ std::string dragonfly_plus_xml(const Settings& settings, const std::vector<std::
                                   settings.figures("host-")));
 }
 
+void dragonfly_plus_words(CommonWords& words) {
+  const auto racks = words.take_racks();
+  if (racks) {
+    words.set("cells", racks->racks);
+    words.set_switches(*racks, "leaves");
+    words.set("spines", words.settings().whole("nodes"));
+  }
+  const Settings asked = words.settings();
+  const std::int64_t cell = std::int64_t{asked.whole("leaves")} * asked.whole("nodes");
+  std::vector<std::string> cables{"host", "uplink"};
+  if (asked.parts("cells", cell) > 1) cables.emplace_back("global");
+  words.spread_figures(cables);
+  words.set_cables_between(racks, "global");
+}
+
 }  // namespace
 
 Family dragonfly_plus_family() {
-  return {"dragonfly_plus",
-          "cells of leaf and spine switches, cables between the spines of cells",
-          {{"hosts", "", "hosts to hold at least: sets cells to the least that does"},
-           {"cells", "20", "cells"},
-           {"leaves", "18", "leaf switches of a cell"},
-           {"spines", "18", "spine switches of a cell"},
-           {"nodes", "10", "nodes (hosts) of a leaf switch"},
-           {"uplinks", "1", "cables between a leaf and a spine of its cell"},
-           {"global-cables", "18", "cables between two cells, spread over the spines of each"},
-           {"host-bandwidth", "50GBps", "of a node's link to its leaf, each way"},
-           {"host-latency", "300ns", "of a node's link"},
-           {"uplink-bandwidth", "25GBps", "of a cable between leaf and spine"},
-           {"uplink-latency", "150ns", "of a link between leaf and spine"},
-           {"global-bandwidth", "25GBps", "of a cable between two cells"},
-           {"global-latency", "250ns", "of a link between two cells"},
-           {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"}},
-          "cells",
-          &dragonfly_plus_xml};
+  Family family{
+      "dragonfly_plus",
+      {"megafly"},
+      "cells of leaf and spine switches, cables between the spines of cells",
+      {{"hosts", "", "hosts to hold at least: sets cells to the least that does"},
+       {"bandwidth", "", "of all cables, instead of those below"},
+       {"latency", "", "of all cables, instead of those below"},
+       {"oversubscription", "",
+        "bandwidth of a rack's hosts over that of its cables to all others, with racks [1]: "
+        "sets global-cables"},
+       {"cells", "20", "cells"},
+       {"leaves", "18", "leaf switches of a cell"},
+       {"spines", "18", "spine switches of a cell"},
+       {"nodes", "10", "nodes (hosts) of a leaf switch"},
+       {"uplinks", "1", "cables between a leaf and a spine of its cell"},
+       {"global-cables", "18", "cables between two cells, spread over the spines of each"},
+       {"host-bandwidth", "50GBps", "of a node's link to its leaf, each way"},
+       {"host-latency", "300ns", "of a node's link"},
+       {"uplink-bandwidth", "25GBps", "of a cable between leaf and spine"},
+       {"uplink-latency", "150ns", "of a link between leaf and spine"},
+       {"global-bandwidth", "25GBps", "of a cable between two cells"},
+       {"global-latency", "250ns", "of a link between two cells"},
+       {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"}},
+      "cells",
+      &dragonfly_plus_xml,
+      &dragonfly_plus_words};
+  add_racks(family.parameters, "cells, each with a spine for each host of a leaf");
+  return family;
 }
 
 }  // namespace thinwire::topologies

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 
 #include "sim/core/base/errors.hpp"
@@ -54,19 +55,31 @@ const std::vector<Family>& all_families() {
 }
 
 const Family& family(const std::string& name) {
-  const std::vector<Family>& families = all_families();
-  const auto found = std::ranges::find(families, name, &Family::name);
-  if (found != families.end()) return *found;
   std::vector<std::string> names;
-  for (const Family& known : families) names.push_back(known.name);
-  throw InputError("unknown family '{}'{}", excerpt(name), did_you_mean(name, names));
+  for (const Family& known : all_families()) {
+    names.push_back(known.name);
+    std::ranges::copy(known.also, std::back_inserter(names));
+    if (std::find(names.end() - static_cast<std::ptrdiff_t>(known.also.size() + 1), names.end(),
+                  name) != names.end()) {
+      return known;
+    }
+  }
+  const std::string hint = did_you_mean(name, names);
+  if (hint.starts_with("; did")) {
+    throw InputError("unknown family '{}'{}", excerpt(name), hint);
+  }
+  std::vector<std::string> known;
+  for (const Family& one : all_families()) known.push_back(one.name);
+  throw InputError("unknown family '{}'; known are {}", excerpt(name), fmt::join(known, ", "));
 }
 
 std::string make_platform(const Family& family,
                           const std::map<std::string, std::string>& parameters,
                           const std::string& notes) {
-  const Settings settings(family.name, family.parameters, parameters);
-  if (parameters.contains("hosts") && parameters.contains(family.set_by_hosts)) {
+  CommonWords words(family.name, family.parameters, parameters);
+  family.in_own_words(words);
+  const Settings settings(family.name, family.parameters, words.given());
+  if (words.given().contains("hosts") && words.given().contains(family.set_by_hosts)) {
     throw InputError("{}: hosts sets {}; give one of them", family.name, family.set_by_hosts);
   }
   std::vector<std::string> comment = command_lines(family, settings, notes);

@@ -6,21 +6,26 @@
 #include <string>
 #include <vector>
 
+#include "topologies/generators/racks.hpp"
 #include "topologies/generators/settings.hpp"
 
 namespace thinwire::topologies {
 
 struct Family {
   std::string name;
+  std::vector<std::string> also;  ///< other names that people look for
   std::string summary;
   std::vector<ParameterInfo> parameters;
   /// The parameter that "hosts" sets; it may not be given together with "hosts".
   std::string set_by_hosts;
   std::string (*xml)(const Settings&, const std::vector<std::string>& comment);
+  /// Says what racks, a bandwidth and the like, by which every cluster can be described, are in the
+  /// family's own parameters.
+  void (*in_own_words)(CommonWords& words);
 };
 
 [[nodiscard]] const std::vector<Family>& all_families();
-/// Throws InputError with the nearest name.
+/// By its name or one of the others. Throws InputError with the nearest name.
 [[nodiscard]] const Family& family(const std::string& name);
 
 /// The XML of a platform. Its comment contains the command that generates it again and, unless

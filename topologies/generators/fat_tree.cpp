@@ -8,11 +8,13 @@
 // Hosts are host-0, host-1, ... leaf by leaf.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/core/base/errors.hpp"
 #include "topologies/generators/families.hpp"
 #include "topologies/generators/quantities.hpp"
+#include "topologies/generators/racks.hpp"
 #include "topologies/generators/reducing.hpp"
 #include "topologies/generators/xml.hpp"
 
@@ -41,10 +43,12 @@ std::vector<int> parents_of(const std::vector<int>& children,
     const double wanted = children[level - 1] / (of_level * cables[level]);
     const auto whole = static_cast<int>(std::lround(wanted));
     if (whole < 1 || std::abs(wanted - whole) > 1e-9 * wanted) {
+      const double ports = static_cast<double>(children[level - 1]) / cables[level];
       throw InputError(
           "fat_tree: oversubscription {} of level {}: {} children over {} and {} cables make "
-          "{:.6g} parents, which is no whole number from 1",
-          of_level, level, children[level - 1], of_level, cables[level], wanted);
+          "{:.6g} parents, which is no whole number from 1; near are {:.6g} and {:.6g}",
+          of_level, level, children[level - 1], of_level, cables[level], wanted,
+          ports / std::ceil(wanted), ports / std::max(1.0, std::floor(wanted)));
     }
     parents.push_back(whole);
   }
@@ -86,12 +90,20 @@ std::string fat_tree_xml(const Settings& settings, const std::vector<std::string
                       body);
 }
 
+void fat_tree_words(CommonWords& words) {
+  if (const auto racks = words.take_racks()) {
+    words.set("children", fmt::format("{},{}", racks->hosts, racks->racks));
+  }
+}
+
 }  // namespace
 
 Family fat_tree_family() {
   Family family{
       "fat_tree",
-      "levels of switches with a settable oversubscription",
+      {"leaf_spine", "spine_leaf", "two_tier", "three_tier", "clos", "racks"},
+      "racks of hosts on leaf switches, and levels of switches above them, with a settable "
+      "oversubscription",
       {{"hosts", "", "hosts to hold at least: sets the last of children to the least that does"},
        {"children", "16,16,16", "children of a switch of each level, from the leaves up"},
        {"oversubscription", "2",
@@ -102,7 +114,9 @@ Family fat_tree_family() {
        {"latency", "300ns", "of a cable"},
        {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"}},
       "",
-      &fat_tree_xml};
+      &fat_tree_xml,
+      &fat_tree_words};
+  add_racks(family.parameters, "leaf switches, each with as many hosts");
   add_reducing_parameters(family.parameters, false);
   return family;
 }

@@ -14,6 +14,7 @@
 #include "sim/core/base/errors.hpp"
 #include "topologies/generators/families.hpp"
 #include "topologies/generators/quantities.hpp"
+#include "topologies/generators/racks.hpp"
 #include "topologies/generators/reducing.hpp"
 #include "topologies/generators/xml.hpp"
 
@@ -230,11 +231,22 @@ std::string nvlink_ib_xml(const Settings& settings, const std::vector<std::strin
                       p.nics == 1 ? shared_nic_body(p) : flat_body(p));
 }
 
+void nvlink_ib_words(CommonWords& words) {
+  if (const auto racks = words.take_racks()) {
+    const int nodes = nodes_of(*racks, words.settings().whole("gpus"), "nvlink_ib");
+    words.set("leaf-nodes", nodes);
+    words.set("nodes", racks->racks * nodes);
+  }
+  words.spread("bandwidth", {"nic-bandwidth"});
+  words.spread("latency", {"nic-latency"});
+}
+
 }  // namespace
 
 Family nvlink_ib_family() {
   Family family{
       "nvlink_ib",
+      {"nvlink", "nvswitch", "gpu_nodes", "dgx"},
       "nodes of GPUs on NVLink or PCIe, InfiniBand or Ethernet between them",
       {{"hosts", "", "GPUs to hold at least: sets nodes to the least that does"},
        {"nodes", "64", "nodes"},
@@ -243,6 +255,8 @@ Family nvlink_ib_family() {
        {"wiring", "rails", "rails: leaf r holds NIC r of its nodes; nodes: a leaf holds all NICs"},
        {"leaf-nodes", "32", "nodes with cables to one leaf"},
        {"oversubscription", "1", "of a leaf: bandwidth from below over bandwidth to the core"},
+       {"bandwidth", "", "the same as nic-bandwidth"},
+       {"latency", "", "the same as nic-latency"},
        {"gpu-bandwidth", "300GBps", "of a GPU's link to the switch of its node, each way"},
        {"gpu-latency", "85ns", "of that link; a route within a node has two"},
        {"nic-bandwidth", "25GBps", "of a NIC, each way"},
@@ -250,7 +264,9 @@ Family nvlink_ib_family() {
        {"uplink-latency", "115ns", "of a leaf's link to the core"},
        {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"}},
       "nodes",
-      &nvlink_ib_xml};
+      &nvlink_ib_xml,
+      &nvlink_ib_words};
+  add_racks(family.parameters, "groups of nodes that share leaf switches");
   add_reducing_parameters(family.parameters, true);
   return family;
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "topologies/generators/families.hpp"
+#include "topologies/generators/racks.hpp"
 #include "topologies/generators/reducing.hpp"
 #include "topologies/generators/xml.hpp"
 
@@ -36,17 +37,30 @@ std::string rails_xml(const Settings& settings, const std::vector<std::string>& 
   return platform_xml(head, cluster_xml("nic", "gpu-", hosts, nic));
 }
 
+void rails_words(CommonWords& words) {
+  if (const auto racks = words.take_racks()) {
+    const int nodes = nodes_of(*racks, words.settings().whole("gpus"), "rails");
+    words.set("nodes", nodes);
+    words.set("islands", racks->racks);
+  }
+  words.spread("bandwidth", {"nic-bandwidth"});
+  words.spread("latency", {"nic-latency"});
+}
+
 }  // namespace
 
 Family rails_family() {
   Family family{
       "rails",
+      {"rail_optimized"},
       "islands of nodes of GPUs, a NIC and a switch of the island for each GPU of a node",
       {{"hosts", "", "GPUs to hold at least: sets islands to the least that does"},
        {"islands", "7", "islands"},
        {"nodes", "160", "nodes of an island"},
        {"gpus", "4", "GPUs (hosts) of a node, each with a NIC"},
        {"oversubscription", "2", "of a switch: bandwidth from below over bandwidth to the core"},
+       {"bandwidth", "", "the same as nic-bandwidth"},
+       {"latency", "", "the same as nic-latency"},
        {"gpu-bandwidth", "450GBps", "of a GPU's link to the switch of its node, each way"},
        {"gpu-latency", "85ns", "of that link; a route within a node has two"},
        {"nic-bandwidth", "25GBps", "of a NIC, each way"},
@@ -54,7 +68,9 @@ Family rails_family() {
        {"uplink-latency", "115ns", "of a switch's link to the core"},
        {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"}},
       "islands",
-      &rails_xml};
+      &rails_xml,
+      &rails_words};
+  add_racks(family.parameters, "islands of nodes, with a switch for each rail");
   add_reducing_parameters(family.parameters, true);
   return family;
 }

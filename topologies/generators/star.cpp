@@ -9,6 +9,8 @@
 
 #include "sim/core/base/errors.hpp"
 #include "topologies/generators/families.hpp"
+#include "topologies/generators/quantities.hpp"
+#include "topologies/generators/racks.hpp"
 #include "topologies/generators/reducing.hpp"
 #include "topologies/generators/xml.hpp"
 
@@ -88,13 +90,33 @@ std::string star_xml(const Settings& settings, const std::vector<std::string>& c
                            : cluster_xml("star", "host-", hosts, cable));
 }
 
+void star_words(CommonWords& words) {
+  const auto racks = words.take_racks();
+  const bool oversubscribed = words.has("oversubscription");
+  if (oversubscribed && !(racks && racks->racks > 1)) {
+    throw InputError("star: oversubscription: one switch has no cables to others; give racks");
+  }
+  if (!racks) return;
+  words.set("hosts", racks->racks * racks->hosts);
+  if (racks->racks == 1) return;
+  const Settings asked = words.settings();
+  const double over = oversubscribed ? asked.above_0("oversubscription") : 1;
+  words.set("flat", 1);
+  words.set("switches", racks->racks);
+  words.set("uplink", bandwidth_text(racks->hosts * asked.bandwidth("bandwidth") / over));
+  words.spread("oversubscription", {});
+}
+
 }  // namespace
 
 Family star_family() {
   Family family{
       "star",
+      {"one_switch", "single_switch"},
       "every host on one switch, or on a row of them; with no latency the alpha-beta machine",
       {{"hosts", "64", "hosts"},
+       {"oversubscription", "",
+        "bandwidth of a rack's hosts over that of the cable to the next rack, with racks [1]"},
        {"bandwidth", "10GBps", "of a host's cable, each way"},
        {"latency", "0s", "of a host's cable; a route has two of them"},
        {"flat", "0",
@@ -103,7 +125,9 @@ Family star_family() {
        {"uplink", "", "bandwidth of a cable between two switches, each way, with several switches"},
        {"gap", "2us", "time that a message occupies a host's port beyond its bytes"}},
       "",
-      &star_xml};
+      &star_xml,
+      &star_words};
+  add_racks(family.parameters, "switches in a row, each with as many hosts");
   add_reducing_parameters(family.parameters, false);
   return family;
 }

@@ -12,9 +12,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "sim/core/base/errors.hpp"
 #include "topologies/generators/families.hpp"
+#include "topologies/generators/quantities.hpp"
+#include "topologies/generators/racks.hpp"
 #include "topologies/generators/reducing.hpp"
 #include "topologies/generators/xml.hpp"
 
@@ -70,11 +73,27 @@ std::string torus_xml(const Settings& settings, const std::vector<std::string>& 
   return platform_xml(head, cluster_xml("torus", "node-", hosts, settings.figures("port-")));
 }
 
+void torus_words(CommonWords& words) {
+  const auto racks = words.take_racks();
+  if (!racks) return;
+  const auto root = static_cast<int>(std::sqrt(racks->hosts));
+  const int first = largest_divisor(racks->hosts, root);
+  std::vector<int> sizes{racks->hosts / first, first, racks->racks};
+  std::erase(sizes, 1);
+  if (sizes.empty()) sizes = {1};
+  words.set("dims", fmt::format("{}", fmt::join(sizes, ",")));
+  if (!words.has("bandwidth") || words.has("port-bandwidth")) return;
+  // A host has two cables in each dimension.
+  const double cable = words.settings().bandwidth("bandwidth");
+  words.set("port-bandwidth", bandwidth_text(2 * static_cast<double>(sizes.size()) * cable));
+}
+
 }  // namespace
 
 Family torus_family() {
   Family family{
       "torus",
+      {"mesh", "tofu"},
       "rings of hosts in up to six dimensions, as Tofu and Blue Gene have them",
       {{"hosts", "", "hosts to hold at least: sets the last of dims to the least that does"},
        {"dims", "8,8,8", "hosts of each dimension"},
@@ -85,7 +104,11 @@ Family torus_family() {
        {"port-latency", "195ns", "of a host's port; a route has two of them"},
        {"gap", "100ns", "time that a message occupies a host's port beyond its bytes"}},
       "",
-      &torus_xml};
+      &torus_xml,
+      &torus_words};
+  add_racks(family.parameters,
+            "a plane of two dimensions each, joined along a third; with a "
+            "bandwidth, a port has that of all its cables");
   add_reducing_parameters(family.parameters, false);
   return family;
 }

@@ -191,9 +191,22 @@ struct ValueOf<std::vector<Value>> {
 
 Command Command::add_subcommand(const std::string& name, const std::string& description) {
   CLI::App* const command = app_->add_subcommand(name, description);
-  command->footer("");  // that of the program would be its own
+  command->allow_extras(false);  // that of the command above would be its own
+  command->footer("");           // that of the program would be its own
   return {command, exit_code_};
 }
+
+void Command::also(const std::vector<std::string>& names) {
+  for (const std::string& name : names) app_->alias(name);
+  std::vector<std::string> all = names;
+  all.push_back(name());
+  for (std::string one : all) {
+    std::ranges::replace(one, '_', '-');
+    if (!app_->check_name(one)) app_->alias(one);
+  }
+}
+
+bool Command::is_called(const std::string& name) const { return app_->check_name(name); }
 
 Option Command::bind(const std::string& names, Target target, const std::string& help) {
   return std::visit(
@@ -302,7 +315,8 @@ Named named_by(const Command& program, const std::vector<std::string>& words) {
   Named found{.command = program, .name = program.name()};
   for (const std::string& word : words) {
     const std::vector<Command> subs = found.command.subcommands();
-    const auto sub = std::ranges::find(subs, word, &Command::name);
+    const auto sub =
+        std::ranges::find_if(subs, [&](const Command& one) { return one.is_called(word); });
     if (sub == subs.end()) break;
     found = {.command = *sub, .name = found.name + " " + word, .words = found.words + 1};
   }
@@ -360,6 +374,13 @@ std::string in_words(const Command& command, const std::string& name,
 /// "; did you mean --ranks?" for an option that a command does not have; of what is near none, the
 /// help tells.
 std::string hint_of(const std::string& option, const std::vector<std::string>& options) {
+  for (const auto& [elsewhere, here] : {std::pair{"--np", "--ranks"},
+                                        {"--nprocs", "--ranks"},
+                                        {"--world-size", "--ranks"},
+                                        {"--gpu", "--device"}}) {
+    const bool has = std::ranges::find(options, here) != options.end();
+    if (option == elsewhere && has) return fmt::format("; did you mean '{}'?", here);
+  }
   const std::string hint = did_you_mean(option, options);
   return hint.starts_with("; did") ? hint : "";
 }

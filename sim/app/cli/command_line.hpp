@@ -101,6 +101,10 @@ class Command {
   Option add_flag(const std::string& names, bool& value, const std::string& help);
   Option add_flag(const std::string& names, std::function<void()> take, const std::string& help);
 
+  /// Other names of the command. A '_' in them, and in its own, may be a '-'.
+  void also(const std::vector<std::string>& names);
+  /// Whether it is the command of this name.
+  [[nodiscard]] bool is_called(const std::string& name) const;
   /// Names the options that people use first: --help shows these alone, and --help-all the rest.
   void first(const std::vector<std::string>& names);
   /// What --help says beside the options; from the line that begins with "Example" on, before them.

@@ -86,7 +86,10 @@ void add_make(Command& topo) {
   });
   for (const topologies::Family& family : topologies::all_families()) {
     auto flags = std::make_shared<MakeFlags>();
-    Command made = command.add_subcommand(family.name, family.summary);
+    Command made = command.add_subcommand(
+        family.name,
+        fmt::format("{}; also called {}", family.summary, fmt::join(family.also, ", ")));
+    made.also(family.also);
     for (const topologies::ParameterInfo& parameter : family.parameters) {
       made.add_taker(
               "--" + parameter.name,
@@ -106,13 +109,16 @@ void add_make(Command& topo) {
         .value_text("KEY=VALUE ...");
     made.footer(
         fmt::format("Bandwidths are per direction: GBps are bytes, Gbps bits.\n"
-                    "Example: thinwire topo make {} --hosts 64 -o my.xml\n"
+                    "Example: thinwire topo make {} --racks 2 --hosts-per-rack 32 "
+                    "--bandwidth 25Gbps -o my.xml\n"
                     "         thinwire topo show my.xml",
                     family.name));
     made.callback([&family, flags] { return make(family, *flags); });
   }
   command.footer(
       "Examples:\n"
+      "  thinwire topo make leaf_spine --racks 2 --hosts-per-rack 32 --bandwidth 25Gbps \\\n"
+      "      --oversubscription 4 -o racks.xml\n"
       "  thinwire topo make fat_tree --hosts 1024 --oversubscription 4 -o tree.xml\n"
       "  thinwire topo make nvlink_ib --nodes 16 --nics 1 | less\n"
       "  thinwire topo make dragonfly --help");
@@ -330,6 +336,10 @@ void add_check(Command& topo) {
   add_columns(command, flags->view);
   command.footer(
       "Exit codes: 0 no problems (there may be warnings), 1 problems, 2 cannot be loaded.\n"
+      "A platform is SimGrid's XML. Its outermost zone should say how long a message occupies the\n"
+      "port of a host beyond its bytes, and hosts or clusters on which node they are:\n"
+      "  <prop id=\"thinwire.message_gap\" value=\"300ns\"/>\n"
+      "  <prop id=\"thinwire.node\" value=\"node0\"/>\n"
       "Examples:\n"
       "  thinwire topo check my.xml --hosts 64\n"
       "  thinwire topo check gige_star --routes");

@@ -13,7 +13,7 @@ using thinwire::testing::run_program;
 using thinwire::testing::TemporaryFolder;
 
 TEST_CASE("bad flags are refused in one line that says what would be right") {
-  const std::array<std::pair<const char*, const char*>, 94> cases{{
+  const std::array<std::pair<const char*, const char*>, 102> cases{{
       {"run --scheme okto", "unknown scheme 'okto'; did you mean 'oktopk'?"},
       {"run --scheme ''", "unknown scheme ''"},
       {"run --network alphabeth", "did you mean 'alphabeta'?"},
@@ -69,6 +69,15 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
       {"run --scheme topka --set ranks=8 --set ranks=16", "--set ranks=16: ranks is given twice"},
       {"run --alpha 2us --set machine={}", "a flag gives machine.alpha_s already"},
       {"recommend --model bert -P 4 --fast --set ranks=8", "a flag gives ranks already"},
+      {"recommend --model bert --nodes 4", "--nodes: of how many GPUs each? give --gpus too"},
+      {"recommend --model bert --gpus 4", "--gpus: on how many nodes? give --nodes too"},
+      {"recommend --model bert --gpus 4 --nodes 2 -P 8", "--ranks gives the number of ranks"},
+      {"recommend --model bert --nodse 4", "did you mean '--nodes'?"},
+      {"run --np 4", "did you mean '--ranks'?"},
+      {"topo make fat_tree --bandwith 25Gbps",
+       "'--bandwith' is no option of 'thinwire topo make fat_tree'; did you mean '--bandwidth'?"},
+      {"topo make leaf-spine --racks 2", "fat_tree: racks alone does not tell the hosts"},
+      {"topo make leafspine", "did you mean 'leaf_spine'?"},
       {"recommend --model bert -P 4 --fast --set workload.model=url",
        "a flag gives workload.model already"},
       {"concurrent --platform gige_star -d 0.1 --set density=0.2 --job ranks=4",
@@ -95,7 +104,7 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
       {"list platforms -P 4", "-P: only --costs"},
       {"list schemes --schema", "--schema is about settings"},
       {"list platforms --markdown", "--markdown is not about platforms"},
-      {"topo make star --nodes 4", "where KEY is one of hosts"},
+      {"topo make star --nodes 4", "'--nodes' is no option of 'thinwire topo make star'"},
       {"run -x", "'-x' is no option of 'thinwire run'"},
       {"run -d -0.1 --formt csv", "'--formt' is no option of 'thinwire run'; did you mean"},
       {"run foo", "'foo' is one argument too many for 'thinwire run'"},

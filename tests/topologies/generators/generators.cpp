@@ -42,6 +42,47 @@ int choose_two(int n) { return n * (n - 1) / 2; }
 
 }  // namespace
 
+TEST_CASE("every family takes racks of hosts, a bandwidth and a latency") {
+  const Given racks{{"racks", "2"}, {"hosts-per-rack", "32"}, {"bandwidth", "25Gbps"}};
+  for (const Family& one : all_families()) {
+    CAPTURE(one.name);
+    Given given = racks;
+    given["latency"] = "2us";
+    CHECK(counts_of(one.name, given).starts_with("64/"));
+    CHECK(contains(make_platform(one, given), "3.125GBps"));
+    CHECK(counts_of(one.name, {{"racks", "2"}, {"hosts", "64"}}).starts_with("64/"));
+    CHECK(counts_of(one.name, {{"hosts-per-rack", "32"}, {"hosts", "64"}}).starts_with("64/"));
+    CHECK(contains(refusal(one.name, {{"racks", "2"}}), "give hosts-per-rack too, or hosts"));
+    CHECK(contains(refusal(one.name, {{"hosts-per-rack", "2"}}), "give racks too, or hosts"));
+    CHECK(contains(refusal(one.name, {{"racks", "2"}, {"hosts-per-rack", "32"}, {"hosts", "65"}}),
+                   "2 racks of 32 hosts are 64 hosts, not 65"));
+    for (const std::string& name : one.also) CHECK(family(name).name == one.name);
+  }
+  const auto made = [&](const std::string& name, const Given& more) {
+    Given given = racks;
+    given.insert(more.begin(), more.end());
+    return make_platform(family(name), given);
+  };
+  const Given oversubscribed{{"oversubscription", "4"}};
+  CHECK(contains(made("leaf_spine", oversubscribed), "topo_parameters=\"2;32,2;1,8;1,1\""));
+  CHECK(contains(made("star", oversubscribed), "uplink=25GBps"));
+  CHECK(contains(made("dragonfly", oversubscribed),
+                 "dragonfly groups=2 chassis=1 routers=8 nodes=4 cables=8"));
+  CHECK(contains(made("megafly", oversubscribed),
+                 "dragonfly_plus cells=2 leaves=4 nodes=8 spines=8 cables=8"));
+  CHECK(contains(made("torus", {}), "torus x=8 y=4 z=2 a=1 b=1 c=1"));
+  CHECK(contains(made("torus", {}), "port-bandwidth=18.75GBps"));
+  CHECK(contains(made("nvlink", {}), "nodes=8 gpus=8 nics=8 wiring=rails leaf-nodes=4"));
+  CHECK(contains(made("rails", {}), "rails islands=2 nodes=8 gpus=4"));
+  CHECK(contains(refusal("nvlink_ib", {{"racks", "2"}, {"hosts-per-rack", "30"}}),
+                 "a rack of 30 GPUs has no whole number of nodes of 8 GPUs"));
+  CHECK(contains(refusal("fat_tree", {{"racks", "2"}, {"hosts", "64"}, {"children", "4,4"}}),
+                 "racks of hosts set children"));
+  CHECK(contains(refusal("fat_tree", {{"racks", "2"}, {"hosts", "80"}, {"oversubscription", "3"}}),
+                 "near are 2.85714 and 3.07692"));
+  CHECK(contains(refusal("star", {{"oversubscription", "3"}}), "one switch has no cables"));
+}
+
 TEST_CASE("bandwidths and times are read in every unit and written in the largest") {
   CHECK(parse_bandwidth("5.25GBps", "x") == 5.25e9);
   CHECK(parse_bandwidth("25Gbps", "x") == 3.125e9);
