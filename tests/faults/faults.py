@@ -72,8 +72,10 @@ def thinwire(*arguments, limits=(), stdin=b"", shell=None, seconds=120):
 
 
 def one_line(ended):
-    """The complaint is one short line, of this program and not of a library; notes may stand before it."""
-    lines = [line for line in ended.err.strip("\n").split("\n") if not line.startswith("note: ")]
+    """The complaint is one short line, of this program and not of a library; notes may stand before it,
+    and the line of a file behind it."""
+    lines = [line for line in ended.err.strip("\n").split("\n")
+             if not line.startswith("note: ") and not re.match(r" +\d* *\| ", line)]
     check(len(lines) == 1 and lines[0], f"not one line: {ended}")
     check(len(ended.err) < 4000, f"{len(ended.err)} characters of complaint")
     check(all(c.isprintable() for c in lines[0]), f"control characters: {ended}")

@@ -129,7 +129,9 @@ TEST_CASE("topo check lists problems and warnings, in words and as records") {
   const TemporaryFolder folder;
   const std::string path =
       folder.write("p.xml", thinwire::test::platform_xml(
-                                "<zone id=\"z\" routing=\"Full\"><host id=\"a\" speed=\"1Gf\"/>"
+                                "<zone id=\"z\" routing=\"Full\">"
+                                "<prop id=\"thinwire.message_gap\" value=\"1us\"/>"
+                                "<host id=\"a\" speed=\"1Gf\"/>"
                                 "<host id=\"b\" speed=\"1Gf\"/><host id=\"c\" speed=\"1Gf\"/>"
                                 "<link id=\"l\" bandwidth=\"10Bps\" latency=\"1us\"/>"
                                 "<link id=\"m\" bandwidth=\"1GBps\" latency=\"1us\"/>"
@@ -145,6 +147,55 @@ TEST_CASE("topo check lists problems and warnings, in words and as records") {
   REQUIRE(records.size() == 3);
   CHECK(records[1]["severity"] == "problem");
   CHECK(records[1]["kind"] == "no_route");
+}
+
+TEST_CASE("a platform without a message gap is noted, with what to write") {
+  const TemporaryFolder folder;
+  std::string xml = run_program("topo make star --hosts 2").out;
+  const std::string gap = "    <prop id=\"thinwire.message_gap\" value=\"2us\"/>\n";
+  CHECK(contains(xml, gap));
+  const std::string with = folder.write("with.xml", xml);
+  xml.erase(xml.find(gap), gap.size());
+  const std::string without = folder.write("without.xml", xml);
+  const std::string note = "no message gap is given";
+  const std::string remedy = "<prop id=\"thinwire.message_gap\" value=\"300ns\"/>";
+  for (const char* command :
+       {"topo check ", "run -P 2 -n 1000 --network links --platform ",
+        "recommend --model vgg16 -P 2 --fast --schemes dense_ring --platform "}) {
+    CAPTURE(std::string(command));
+    const Ended noted = run_program(command + without);
+    CHECK(noted.exit_code == 0);
+    CHECK(contains(noted.out + noted.err, note));
+    CHECK(contains(noted.out + noted.err, remedy));
+    const Ended silent = run_program(command + with);
+    CHECK(!contains(silent.out + silent.err, note));
+  }
+}
+
+TEST_CASE("all that is wrong in a platform is told at once, each with its line") {
+  const TemporaryFolder folder;
+  const std::string zone =
+      "<zone id=\"z\" routing=\"Full\">\n<prop id=\"thinwire.message_gap\" value=\"1us\"/>\n";
+  const auto checked = [&](const std::string& body) {
+    return run_program("topo check " + folder.write("p.xml", thinwire::test::platform_xml(
+                                                                 zone + body + "</zone>")));
+  };
+  const std::string hosts =
+      "<host id=\"a\" speed=\"1Gf\"/>\n<host id=\"b\" speed=\"1Gf\"/>\n"
+      "<link id=\"l\" bandwidth=\"1GBps\" latency=\"1us\"/>\n";
+  const Ended several = checked("<hots id=\"a\"/>\n<zone id=\"y\" routing=\"Foyd\"></zone>\n");
+  CHECK(several.exit_code == 2);
+  CHECK(contains(several.err, "<hots> is refused"));
+  CHECK(contains(several.err, "unknown routing 'Foyd'"));
+  CHECK(contains(several.err, "| <hots id=\"a\"/>"));
+  // What SimGrid refuses without a line.
+  const std::string route = "<route src=\"a\" dst=\"b\"><link_ctn id=\"l\"/></route>\n";
+  const std::string back = "<route src=\"b\" dst=\"a\"><link_ctn id=\"l\"/></route>\n";
+  const std::string up = "<route src=\"a\" dst=\"b\"><link_ctn id=\"up1\"/></route>\n";
+  check_refused(checked(hosts + up), "| " + up + "      |                        ^");
+  check_refused(checked(hosts + route + back), "| " + back + "      | ^");
+  check_refused(checked(hosts + "<host id=\"a\" speed=\"2Gf\"/>\n" + route),
+                "| <host id=\"a\" speed=\"2Gf\"/>\n");
 }
 
 TEST_CASE("topo check compares the compact routes of every pair when asked to") {
@@ -165,10 +216,12 @@ TEST_CASE("topo check names a route that network links cannot hold beside what e
   }
   const TemporaryFolder folder;
   const std::string path = folder.write(
-      "long.xml", thinwire::test::platform_xml(
-                      "<zone id=\"z\" routing=\"Full\"><host id=\"a\" speed=\"1Gf\"/>"
-                      "<host id=\"b\" speed=\"1Gf\"/>" +
-                      links + "<route src=\"a\" dst=\"b\">" + route + "</route></zone>"));
+      "long.xml", thinwire::test::platform_xml("<zone id=\"z\" routing=\"Full\">"
+                                               "<prop id=\"thinwire.message_gap\" value=\"1us\"/>"
+                                               "<host id=\"a\" speed=\"1Gf\"/>"
+                                               "<host id=\"b\" speed=\"1Gf\"/>" +
+                                               links + "<route src=\"a\" dst=\"b\">" + route +
+                                               "</route></zone>"));
   // One of the 303 is the loopback that SimGrid adds.
   const std::string unused = "warning: 2 of 303 links are on no route: l300, l301\n";
   const Ended compared = run_program("topo check " + path + " --routes");

@@ -270,6 +270,9 @@ PlatformCheck check_loaded(const Platform& platform, const PlatformCheckWishes& 
   if (std::string note = platform.xml().note(); !note.empty()) {
     check.findings.push_back({Severity::warning, "passed_over", std::move(note)});
   }
+  if (std::string note = platform.xml().gap_note(); !note.empty()) {
+    check.findings.push_back({Severity::warning, "no_message_gap", std::move(note)});
+  }
   // Compact routes need all routes; a missing one has been reported as a problem.
   if (wishes.compact_routes && graph.survey.unreachable.empty()) {
     try {

@@ -11,6 +11,7 @@
 namespace thinwire::topologies {
 
 inline constexpr std::string_view kTopologyProperty = "thinwire.topology";
+inline constexpr std::string_view kGapProperty = "thinwire.message_gap";
 
 /// A configuration that changes no message's time, which SimGrid does not see.
 struct PassedOver {
@@ -20,16 +21,19 @@ struct PassedOver {
 };
 
 struct PlatformXml {
-  bool bypasses = false;     ///< routes around the routing, which SimGrid does not tell of
-  bool distances = false;    ///< Vivaldi zones: routes take longer than their links
-  bool dragonflies = false;  ///< clusters of that topology, or a thinwire.topology (wiring.hpp)
-  int fat_trees = 0;         ///< clusters of that topology
+  bool bypasses = false;         ///< routes around the routing, which SimGrid does not tell of
+  bool distances = false;        ///< Vivaldi zones: routes take longer than their links
+  bool dragonflies = false;      ///< clusters of that topology, or a thinwire.topology (wiring.hpp)
+  int fat_trees = 0;             ///< clusters of that topology
+  bool has_message_gap = false;  ///< thinwire.message_gap of the outermost zone, also of 0
   std::int64_t hosts = 0;
   std::string topology;  ///< thinwire.topology of the outermost zone
   std::vector<PassedOver> passed_over;
 
   /// "the configuration smpi/host-speed, tracing is passed over: ...", or empty.
   [[nodiscard]] std::string note() const;
+  /// What is wrong without a message gap, and what to do about it; empty if there is one.
+  [[nodiscard]] std::string gap_note() const;
 };
 
 /// Takes what SimGrid takes, also where it is no XML: a declaration behind blanks or comments, "--" in

@@ -44,7 +44,6 @@ namespace sg4 = simgrid::s4u;
 using LinkImpl = simgrid::kernel::resource::StandardLinkImpl;
 using AllLinks = std::vector<sg4::Link*>;
 constexpr std::string_view kOurs = "thinwire.";
-constexpr std::string_view kGapProperty = "thinwire.message_gap";
 constexpr std::string_view kLinkProperty = "thinwire.link.";
 constexpr std::string_view kReducingProperty = "thinwire.reducing.";
 constexpr double kMostFigure = 1e24;                    // of a link: bytes a second, or seconds

@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "sim/app/cli/shared.hpp"
-#include "sim/app/plan/complaints.hpp"
 #include "sim/app/plan/config.hpp"
 #include "sim/app/plan/plan.hpp"
 #include "sim/app/plan/settings.hpp"
 #include "sim/app/report/tables/formats.hpp"
+#include "sim/core/base/complaints.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/base/quantity.hpp"
@@ -145,7 +145,7 @@ Asked asked_of(const std::string& config, const Json& given,
     }
     if (known.insert(what_is_read(one.point())).second) asked.points.push_back(one.point());
   }
-  plan::Complaints complaints;
+  Complaints complaints;
   for (const plan::Given& one : usage.unread()) {
     if (unread == Unread::noted && one.origin == plan::Origin::flag) {
       say("note: {}", one.complaint());
@@ -177,8 +177,9 @@ void say_of_platforms(const std::vector<plan::Point>& points) {
     const bool own = file == point.platform && std::filesystem::is_regular_file(file);
     if (!own || !said.insert(file).second) continue;
     try {
-      const std::string note = topologies::read_platform_xml(file).note();
-      if (!note.empty()) say("{}: {}", file, note);
+      const topologies::PlatformXml xml = topologies::read_platform_xml(file);
+      if (!xml.note().empty()) say("{}: {}", file, xml.note());
+      if (!xml.gap_note().empty()) say("note: {}: {}", file, xml.gap_note());
     } catch (const InputError&) {
     }
   }

@@ -10,8 +10,9 @@
 #include <utility>
 
 #include "algorithms/registry.hpp"
+#include "sim/app/cli/excerpts.hpp"
 #include "sim/app/cli/shared.hpp"
-#include "sim/app/plan/complaints.hpp"
+#include "sim/core/base/complaints.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/shipped_files.hpp"
 #include "sim/core/base/version.hpp"
@@ -97,6 +98,16 @@ int Program::run(int argc, char** argv) {
   return exit_code_of(name_, [&] { return run_command(argc, argv); });
 }
 
+namespace {
+
+/// Says what is wrong with the user's input, and shows the place in a file.
+void say_of_input(const std::string& name, const std::string& error) {
+  say("{}: {}", name, error);
+  for (const std::string& line : excerpt_of(error)) say_line(line);
+}
+
+}  // namespace
+
 int exit_code_of(const std::string& name, const std::function<int()>& run) {
   constexpr const char* kUnwritten = "what was printed could not be written";
   try {
@@ -104,11 +115,11 @@ int exit_code_of(const std::string& name, const std::function<int()>& run) {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
     say("{}: {}", name, kUnwritten);
     return kFailed;
-  } catch (const plan::InputErrors& errors) {
-    for (const std::string& line : errors.lines()) say("{}: {}", name, line);
+  } catch (const InputErrors& errors) {
+    for (const std::string& line : errors.lines()) say_of_input(name, line);
     return kBadInput;
   } catch (const InputError& error) {
-    say("{}: {}", name, error.what());
+    say_of_input(name, error.what());
     return kBadInput;
   } catch (const InterruptedError& error) {
     say("{}: {}", name, error.what());

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/plan/complaints.hpp"
+#include "sim/core/base/complaints.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/base/nearest.hpp"
@@ -40,11 +40,15 @@ KeysByGroup keys_by_group(const Settings& settings) {
 }
 
 [[noreturn]] void wrong(const JsonNode& node, const Setting& setting) {
-  node.wrong(setting.wanted() + (setting.help.empty() ? "" : ": " + setting.help));
+  const std::string_view units =
+      setting.unit.empty() ? ""
+                           : quantity_example(setting.unit, setting.kind == SettingKind::integer);
+  node.wrong(setting.wanted() + (units.empty() ? "" : fmt::format(", as in {}", units)) +
+             (setting.help.empty() ? "" : ": " + setting.help));
 }
 
 void check_number(const JsonNode& node, const Setting& setting, bool whole) {
-  const Json& value = node.json();
+  const Json value = without_unit(node.json(), setting);
   if (whole ? !value.is_number_integer() : !value.is_number()) wrong(node, setting);
   const auto number = value.get<double>();
   if (!std::isfinite(number)) {
@@ -52,7 +56,17 @@ void check_number(const JsonNode& node, const Setting& setting, bool whole) {
   }
   if (setting.least && number < *setting.least) wrong(node, setting);
   if (setting.most && number > *setting.most) wrong(node, setting);
-  if (whole && setting.path != "seed") static_cast<void>(node.whole());
+  if (whole && setting.path != "seed" && value == node.json()) static_cast<void>(node.whole());
+}
+
+/// Refuses schemes and networks that there are not.
+void check_name(const JsonNode& node, const Setting& setting) {
+  try {
+    if (setting.path == "scheme") static_cast<void>(algorithms::find_scheme(node.text()));
+    if (setting.path == "network") static_cast<void>(find_network(node.text()));
+  } catch (const InputError& error) {
+    refuse(node.path(), node.pointer(), error.what());
+  }
 }
 
 void check_value(const JsonNode& node, const Setting& setting) {
@@ -73,6 +87,7 @@ void check_value(const JsonNode& node, const Setting& setting) {
       return;
     case SettingKind::text:
       if (!value.is_string() || (!setting.choices.empty() && !is_choice())) wrong(node, setting);
+      check_name(node, setting);
       if (!is_utf8(node.text())) {
         refuse(node.path(), node.pointer(), fmt::format("'{}' is no UTF-8", node.text()));
       }
@@ -162,6 +177,42 @@ void check_lists(const JsonNode& node) {
   }
 }
 
+/// A complaint about a point that has one value of the grid, with the pointer of the grid in place of
+/// that of the point: "/input/skew: why" of the key "input.skew" becomes "/grid/input.skew/0: why".
+std::string in_grid(const std::string& complaint, const std::string& key, const JsonNode& value) {
+  const std::string pointer = pointer_of(key);
+  const std::string at = fmt::format("{}: {}", value.path(), value.pointer());
+  if (complaint.starts_with(pointer)) return at + complaint.substr(pointer.size());
+  return fmt::format("{}: {}", at, complaint);
+}
+
+/// Checks each value of the grid separately, so that the error message can point at it.
+void check_grid(const JsonNode& grid) {
+  Complaints complaints;
+  for (const auto& axis : grid.json().items()) {
+    for (const JsonNode& value : grid.at(axis.key()).elements()) {
+      const std::string begin = grid.path() + ": ";
+      try {
+        Json point = Json::object();
+        set_by_path(point, axis.key(), value.json());
+        check_point(point, grid.path());
+      } catch (const InputError& error) {
+        const std::string text = error.what();
+        complaints.add(
+            in_grid(text.starts_with(begin) ? text.substr(begin.size()) : text, axis.key(), value));
+      }
+    }
+  }
+  complaints.check();
+}
+
+void check_options_of(const JsonNode& schemes) {
+  if (!schemes.json().is_object()) schemes.wrong("object: the options of each scheme");
+  for (const auto& scheme : schemes.json().items()) {
+    if (!scheme.value().is_object()) schemes.at(scheme.key()).wrong("object: the options");
+  }
+}
+
 }  // namespace
 
 void check_point(const Json& point, const std::string& origin, const Settings& settings) {
@@ -173,32 +224,44 @@ void check_sweep(const Json& sweep, const std::string& origin) {
   be_object(root, {"name", "description", "base", "grid", "options_of", "except"}, true);
   static const std::regex name_pattern("[A-Za-z0-9][A-Za-z0-9_.-]*");
   constexpr std::size_t kLongest = 200;  // the name of the results file contains it
-  const std::string name = root.at("name").text();
-  if (name.size() > kLongest || !std::regex_match(name, name_pattern)) {
-    root.at("name").wrong("a text of letters, digits, '_', '.' and '-': names the results");
-  }
-  if (root.has("description")) static_cast<void>(root.at("description").text());
-  if (root.has("base")) check_node(root.at("base"), point_settings());
-  if (root.has("grid")) check_lists(root.at("grid"));
-  if (root.has("options_of")) {
-    const JsonNode schemes = root.at("options_of");
-    if (!schemes.json().is_object()) schemes.wrong("object: the options of each scheme");
-    for (const auto& scheme : schemes.json().items()) {
-      if (!scheme.value().is_object()) schemes.at(scheme.key()).wrong("object: the options");
+  Complaints complaints;
+  complaints.attempt([&] {
+    const std::string name = root.at("name").text();
+    if (name.size() > kLongest || !std::regex_match(name, name_pattern)) {
+      root.at("name").wrong("a text of letters, digits, '_', '.' and '-': names the results");
     }
+  });
+  if (root.has("description")) {
+    complaints.attempt([&] { static_cast<void>(root.at("description").text()); });
   }
-  if (!root.has("except")) return;
-  for (const JsonNode& entry : root.at("except").elements()) {
-    check_lists(entry);
-    if (entry.json().empty()) entry.wrong("object, not empty");
+  if (root.has("base")) {
+    complaints.attempt([&] { check_node(root.at("base"), point_settings()); });
   }
+  const bool lists = !root.has("grid") || complaints.attempt([&] { check_lists(root.at("grid")); });
+  if (root.has("grid") && lists) {
+    complaints.attempt([&] { check_grid(root.at("grid")); });
+  }
+  if (root.has("options_of")) {
+    complaints.attempt([&] { check_options_of(root.at("options_of")); });
+  }
+  if (root.has("except")) {
+    complaints.attempt([&] {
+      for (const JsonNode& entry : root.at("except").elements()) {
+        check_lists(entry);
+        if (entry.json().empty()) entry.wrong("object, not empty");
+      }
+    });
+  }
+  complaints.check();
 }
 
 void assign(Point& point, const Json& given, const Settings& settings) {
   for (const Setting& setting : settings) {
-    const Json* const value = find_by_path(given, setting.path);
-    const bool word = value != nullptr && value->is_string() && setting.kind != SettingKind::text;
-    if (value != nullptr && !word && setting.set) setting.set(point, *value);
+    const Json* const found = find_by_path(given, setting.path);
+    if (found == nullptr || !setting.set) continue;
+    const Json value = without_unit(*found, setting);
+    const bool word = value.is_string() && setting.kind != SettingKind::text;
+    if (!word) setting.set(point, value);
   }
 }
 
@@ -211,6 +274,12 @@ Json config_of(const Point& point, const Settings& settings) {
     }
   }
   return config;
+}
+
+Json without_unit(const Json& value, const Setting& setting) {
+  const bool number = setting.kind == SettingKind::number || setting.kind == SettingKind::integer;
+  if (!number || setting.unit.empty() || !value.is_string()) return value;
+  return value_of(value.get<std::string>(), setting);
 }
 
 Json value_of(const std::string& word, const Setting& setting) {

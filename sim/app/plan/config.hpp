@@ -24,6 +24,9 @@ void assign(Point& point, const Json& given, const Settings& settings = point_se
 /// no such value is returned as a text, which check_point refuses.
 [[nodiscard]] Json value_of(const std::string& word, const Setting& setting);
 
+/// A number that is given as a text with its unit, "25Gbps", as a number; other values as they are.
+[[nodiscard]] Json without_unit(const Json& value, const Setting& setting);
+
 /// Sets a value by its dotted path ("input.overlap"), creating the objects on the way. Throws
 /// InputError if a part of the path is a value other than an object.
 void set_by_path(Json& target, const std::string& path, const Json& value);

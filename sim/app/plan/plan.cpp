@@ -13,10 +13,10 @@
 
 #include "algorithms/registry.hpp"
 #include "sim/app/plan/approximate.hpp"
-#include "sim/app/plan/complaints.hpp"
 #include "sim/app/plan/config.hpp"
 #include "sim/app/plan/rules.hpp"
 #include "sim/app/plan/setting_members.hpp"
+#include "sim/core/base/complaints.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/kept_files.hpp"
 #include "sim/machine/workloads/device.hpp"
@@ -234,8 +234,9 @@ class Resolving {
         continue;
       }
       note(setting.path);
-      const bool word = value->is_string() && setting.kind != SettingKind::text;
-      if (setting.set && !word) setting.set(point_, *value);
+      const Json number = without_unit(*value, setting);
+      const bool word = number.is_string() && setting.kind != SettingKind::text;
+      if (setting.set && !word) setting.set(point_, number);
     }
     take_default_platform();  // an empty one may be given
   }

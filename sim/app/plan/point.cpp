@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "sim/app/plan/complaints.hpp"
 #include "sim/app/plan/config.hpp"
 #include "sim/app/plan/plan.hpp"
 #include "sim/core/base/code_file.hpp"
+#include "sim/core/base/complaints.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/hash.hpp"

@@ -49,7 +49,8 @@ std::string description_of(const Setting& setting) {
 }
 
 Json number_schema(const Setting& setting, const char* type) {
-  Json schema = {{"type", type}};
+  // A text has the number with its unit.
+  Json schema = {{"type", setting.unit.empty() ? Json(type) : Json({type, "string"})}};
   if (setting.least) schema["minimum"] = bound(*setting.least);
   if (setting.most) schema["maximum"] = bound(*setting.most);
   return schema;

@@ -11,50 +11,19 @@
 #include <utility>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/plan/complaints.hpp"
 #include "sim/app/plan/config.hpp"
 #include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/plan.hpp"
 #include "sim/app/results/lines_file.hpp"
 #include "sim/app/run/estimate.hpp"
 #include "sim/app/run/simulate.hpp"
+#include "sim/core/base/complaints.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/json_node.hpp"
 
 namespace thinwire::run {
 
 namespace {
-
-/// A complaint about a point that has one value of the grid, with the pointer of the grid in place of
-/// that of the point: "/input/skew: why" of the key "input.skew" becomes "/grid/input.skew/0: why".
-std::string in_grid(const std::string& complaint, const std::string& key, std::size_t index,
-                    const std::string& origin) {
-  const std::string pointer = plan::pointer_of(key);
-  const std::string at = fmt::format("{}: /grid/{}/{}", origin, key, index);
-  if (complaint.starts_with(pointer)) return at + complaint.substr(pointer.size());
-  return fmt::format("{}: {}", at, complaint);
-}
-
-/// Checks each value of the grid separately, so that the error message can point at it.
-void check_grid(const Json& grid, const Json& base, const std::string& origin) {
-  for (const auto& axis : grid.items()) {
-    for (std::size_t i = 0; i < axis.value().size(); ++i) {
-      const Json& value = axis.value()[i];
-      const std::string begin = origin + ": ";
-      try {
-        Json point = base;
-        plan::set_by_path(point, axis.key(), value);
-        plan::check_point(point, origin);
-        if (axis.key() == "scheme") (void)algorithms::find_scheme(value.get<std::string>());
-        if (axis.key() == "network") (void)plan::find_network(value.get<std::string>());
-      } catch (const InputError& error) {
-        const std::string text = error.what();
-        throw InputError(in_grid(text.starts_with(begin) ? text.substr(begin.size()) : text,
-                                 axis.key(), i, origin));
-      }
-    }
-  }
-}
 
 /// Refuses values of the base that every value of the grid replaces.
 void check_base(const Json& base, const Json& grid, const std::string& origin) {
@@ -98,7 +67,7 @@ void check_options_of(const Json& options_of, const std::set<std::string>& schem
 
 /// Refuses given settings that no point of the sweep reads.
 void check_usage(const plan::Usage& usage, const std::string& origin) {
-  plan::Complaints complaints;
+  Complaints complaints;
   for (const plan::Given& given : usage.unread()) {
     const bool of_grid = given.origin == plan::Origin::grid;
     const bool of_options = given.origin == plan::Origin::options_of;
@@ -218,7 +187,6 @@ Sweep sweep_from(const Json& config, const std::string& origin) {
            fmt::format("has {:.0f} points; a sweep takes {:.0f} at most, so make several sweeps",
                        size, kMostPoints));
   }
-  check_grid(grid, base, origin);
   check_base(base, grid, origin);
   check_exceptions(exceptions, grid, origin);
 

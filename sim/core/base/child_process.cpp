@@ -16,11 +16,13 @@
 #include <cstring>
 #include <fstream>
 #include <new>
+#include <sstream>
 #include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "sim/core/base/complaints.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/interrupt.hpp"
@@ -36,6 +38,7 @@ enum class Sent : char {
   result = 'r',
   too_few_hosts = 'h',
   input_error = 'i',
+  input_errors = 'j',  ///< one a line
   deadlock = 'd',
   unmatched = 'u',
   simulation_error = 's',
@@ -92,6 +95,8 @@ void send(int file, Sent what, std::string_view text = {}) {
     send(results, Sent::result, work.run());
   } catch (const TooFewHostsError& error) {
     send(results, Sent::too_few_hosts, error.what());
+  } catch (const InputErrors& errors) {
+    send(results, Sent::input_errors, errors.what());
   } catch (const InputError& error) {
     send(results, Sent::input_error, error.what());
   } catch (const DeadlockError& error) {
@@ -232,6 +237,17 @@ void ChildProcess::wait_for_news(std::span<const ChildProcess* const> children,
   poll(files.data(), files.size(), static_cast<int>(longest.count()));
 }
 
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream all(text);
+  for (std::string line; std::getline(all, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
 ChildOutcome ChildProcess::outcome() const {
   std::string_view text = received_[0];
   const auto next_is = [&](Sent what) {
@@ -250,6 +266,7 @@ ChildOutcome ChildProcess::outcome() const {
   }
   const std::string said(text.substr(1));
   if (next_is(Sent::too_few_hosts)) throw TooFewHostsError(said);
+  if (next_is(Sent::input_errors)) throw InputErrors(lines_of(said));
   if (next_is(Sent::input_error)) throw InputError(said);
   if (next_is(Sent::deadlock)) throw DeadlockError(said);
   if (next_is(Sent::unmatched)) throw UnmatchedError(said);

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <regex>
 #include <vector>
 
 #ifdef THINWIRE_PROGRAM_IS_LINKED
@@ -85,13 +86,17 @@ Ended run_program(const std::string& arguments) {
 Ended run_program(const std::string& arguments) { return exec_program(arguments); }
 #endif
 
-std::ptrdiff_t lines_in(const std::string& text) { return std::ranges::count(text, '\n'); }
+std::ptrdiff_t lines_in(const std::string& text) {
+  static const std::regex kExcerpt("(^|\n) *[0-9]* \\| [^\n]*(?=\n)");
+  return std::ranges::count(std::regex_replace(text, kExcerpt, ""), '\n');
+}
 
 void check_refused(const Ended& ended, const std::string& what) {
   CAPTURE(ended.err);
   CHECK(ended.exit_code == 2);
   CHECK(ended.out.empty());
-  CHECK(lines_in(ended.err) == 1);
+  static const std::regex kNote("note: [^\n]*\n");
+  CHECK(lines_in(std::regex_replace(ended.err, kNote, "")) == 1);
   CHECK(ended.err.find(what) != std::string::npos);
 }
 

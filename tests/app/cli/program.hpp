@@ -23,6 +23,7 @@ struct Ended {
 /// of it, and its hash is part of the keys of results where the tree has uncommitted changes.
 [[nodiscard]] Ended exec_program(const std::string& arguments);
 
+/// Without the lines of files that complaints show.
 [[nodiscard]] std::ptrdiff_t lines_in(const std::string& text);
 /// Checks that bad input was refused: one line on stderr that says `what`, nothing on stdout, exit
 /// code 2.

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "algorithms/registry.hpp"
-#include "sim/app/plan/complaints.hpp"
 #include "sim/app/plan/config.hpp"
 #include "sim/app/plan/rules.hpp"
 #include "sim/app/plan/settings.hpp"
+#include "sim/core/base/complaints.hpp"
 #include "tests/support/errors.hpp"
 
 namespace thinwire::plan {

@@ -1,11 +1,11 @@
-#include "sim/app/plan/complaints.hpp"
+#include "sim/core/base/complaints.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-namespace thinwire::plan {
+namespace thinwire::inline base {
 
 InputErrors::InputErrors(std::vector<std::string> lines)
     : InputError(fmt::format("{}", fmt::join(lines, "\n"))), lines_(std::move(lines)) {}
@@ -19,4 +19,4 @@ void Complaints::check() const {
   if (!lines_.empty()) throw InputErrors(lines_);
 }
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::inline base

@@ -1,12 +1,13 @@
-// Collects what is wrong with a request, so that all of it is told at once.
+// Collects what is wrong with an input, so that all of it is told at once.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "sim/core/base/errors.hpp"
 
-namespace thinwire::plan {
+namespace thinwire::inline base {
 
 /// Several errors of one input. what() has a line for each.
 class InputErrors : public InputError {
@@ -18,6 +19,7 @@ class InputErrors : public InputError {
   std::vector<std::string> lines_;
 };
 
+/// What is wrong with an input, told together.
 class Complaints {
  public:
   /// Each once.
@@ -35,6 +37,7 @@ class Complaints {
     }
     return false;
   }
+  [[nodiscard]] std::size_t size() const { return lines_.size(); }
   /// Throws InputError if there is one complaint, InputErrors if there are several.
   void check() const;
 
@@ -42,4 +45,4 @@ class Complaints {
   std::vector<std::string> lines_;
 };
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::inline base
