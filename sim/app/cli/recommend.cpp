@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -20,6 +22,7 @@
 #include "sim/app/results/compare.hpp"
 #include "sim/app/run/sweep.hpp"
 #include "sim/app/studies/library_rules.hpp"
+#include "sim/app/studies/recommend/confidence.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/printable.hpp"
@@ -45,7 +48,10 @@ struct RecommendFlags {
   std::string model;
   std::string schemes;
   std::vector<std::string> settings;  // KEY=VALUE
+  std::optional<int> nodes;
+  std::optional<int> gpus;  // of a node
   bool fast = false;
+  bool all = false;
   std::optional<int> most_ranks;
   studies::DensityOf density_of = studies::DensityOf::rank;
   std::optional<double> state_bytes;
@@ -56,36 +62,56 @@ struct RecommendFlags {
 
 constexpr int kMostRanks = 1024;
 
-/// "higher density: at density = 0.08 dense_ovlp, 1.16 times as fast as exdyna"
-std::string crossover_text(const Json& record, const std::string& winner) {
+/// "With 512 ranks", "At a density of 0.08", "With 4 times the latency (alpha)".
+std::string where_text(const std::string& along, double value) {
+  if (along == "ranks") return fmt::format("With {:.0f} ranks", value);
+  if (along == "density") return fmt::format("At a density of {:.4g}", value);
+  if (along == "alpha") {
+    return value < 1 ? fmt::format("With 1/{:.4g} of the latency (alpha)", 1 / value)
+                     : fmt::format("With {:.4g} times the latency (alpha)", value);
+  }
+  return value > 1
+             ? fmt::format("With 1/{:.4g} of the bandwidth (beta times {:.4g})", value, value)
+             : fmt::format("With {:.4g} times the bandwidth (beta times {:.4g})", 1 / value, value);
+}
+
+/// "With more ranks", "At lower densities".
+std::string towards_text(const std::string& along, bool higher) {
+  if (along == "ranks") return higher ? "With more ranks" : "With fewer ranks";
+  if (along == "density") return higher ? "At higher densities" : "At lower densities";
+  if (along == "alpha") return higher ? "With longer latencies" : "With shorter latencies";
+  return higher ? "With less bandwidth" : "With more bandwidth";
+}
+
+/// "At a density of 0.08 the advice is dense_ovlp, 1.16 times as fast as exdyna."
+std::string crossover_text(const Json& record, const std::string& present) {
   const std::string along = record.at("along").get<std::string>();
-  const std::string towards = record.at("towards").get<std::string>();
-  const bool factor = along == "alpha" || along == "beta";
-  const std::string name = along == "ranks" ? "P" : along;
-  const auto value = [&](const Json& at) {
-    return factor ? fmt::format("{} times {}", report::number_text(at, 4), name)
-                  : fmt::format("{} = {}", name, report::number_text(at, 4));
-  };
+  const bool higher = record.at("towards") == "higher";
   const std::string ended = record.at("ended").get<std::string>();
   const std::string why = ended.empty() ? "" : fmt::format(" ({})", ended);
-  const std::string begin = fmt::format("{} {}: ", towards, name);
   if (record.at("looked_to").is_null()) {
-    return fmt::format("{}no point was simulated{}\n", begin, why);
+    return fmt::format("{}: no point was simulated{}.\n", towards_text(along, higher), why);
   }
   if (record.at("at").is_null()) {
-    return fmt::format("{}{} stays, to {}{}\n", begin, winner, value(record.at("looked_to")), why);
+    std::string last = where_text(along, record.at("looked_to").get<double>());
+    last.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(last.front())));
+    return fmt::format("{}, {} stays the advice, also {}{}.\n", towards_text(along, higher),
+                       present, last, why);
   }
   const auto other = record.at("scheme").get<std::string>();
   const auto gain = record.at("gain").get<double>();
-  const std::string at = fmt::format("{}at {} {}", begin, value(record.at("at")), other);
+  const std::string begin =
+      fmt::format("{} the advice is {}", where_text(along, record.at("at").get<double>()), other);
   if (gain <= 1) {  // what is less than 5% faster than the dense sum is not advised
-    return fmt::format("{}: there {} is only {:.2g}% faster, so the advice is the dense sum\n", at,
-                       winner, 100 * (1 / gain - 1));
+    return fmt::format(
+        "{}, which gives the dense sum: {} is only {:.2g}% faster there, and less "
+        "than {:.0f}% is not worth another convergence.\n",
+        begin, present, 100 * (1 / gain - 1), 100 * (studies::kWorthwhile - 1));
   }
   constexpr double kMuch = 1.1;
   if (gain < kMuch)
-    return fmt::format("{}, {:.2g}% faster than {}\n", at, 100 * (gain - 1), winner);
-  return fmt::format("{}, {:.3g} times as fast as {}\n", at, gain, winner);
+    return fmt::format("{}, {:.2g}% faster than {}.\n", begin, 100 * (gain - 1), present);
+  return fmt::format("{}, {:.3g} times as fast as {}.\n", begin, gain, present);
 }
 
 double time_of(const studies::Candidate& candidate) {
@@ -152,6 +178,65 @@ std::string advice_text(const studies::Recommendation& result) {
   }
   return text + line + "\nconvergence: " + convergence_text(advice->convergence) +
          measured_text(*advice) + "\n";
+}
+
+/// What the errors of simulations leave open.
+std::string closeness_text(const studies::Recommendation& result) {
+  const studies::Candidate* const advice = result.advice();
+  if (advice == nullptr) return {};
+  const std::vector<std::string> near = studies::too_close_to(*advice, result);
+  if (near.empty()) return {};
+  const studies::UsualError error = studies::usual_error(advice->row);
+  return fmt::format(
+      "too close to call: {} and {} differ by less than {:.0f}% of the time of their "
+      "communication, "
+      "the median error of predicted times ({})\n",
+      advice->row.point.scheme->name, fmt::join(near, ", "), 100 * error.share, error.of);
+}
+
+/// What is slower, and was not simulated to its end.
+std::string slower_text(const studies::Recommendation& result) {
+  if (result.slower.empty()) return {};
+  std::vector<std::string> all;
+  for (const studies::Slower& one : result.slower) {
+    all.push_back(fmt::format("{} (over {})", one.scheme, report::seconds_text(one.over_s)));
+  }
+  std::string text = "slower, simulated no further (--all does):\n";
+  for (const std::string& line :
+       report::wrapped(fmt::format("{}", fmt::join(all, ", ")), report::terminal_width() - 2)) {
+    text += "  " + line + "\n";
+  }
+  return text;
+}
+
+/// The answer for whoever decides.
+std::string answer_text(const studies::Recommendation& result) {
+  const studies::Candidate* const advice = result.advice();
+  if (advice == nullptr) return {};
+  const plan::Point& point = advice->row.point;
+  std::string text =
+      fmt::format("\nIn one sentence: to train {} on {} ranks{}, use {}: an iteration takes {}",
+                  point.workload.model, point.ranks,
+                  point.platform.empty() ? "" : fmt::format(" of {}", point.platform),
+                  point.scheme->name, report::seconds_text(time_of(*advice)));
+  const studies::Candidate* dense = nullptr;
+  const studies::Candidate* fastest = nullptr;
+  for (const studies::Candidate& candidate : result.ranked) {
+    if (!candidate.is_advisable()) continue;
+    if (fastest == nullptr) fastest = &candidate;
+    if (dense == nullptr && studies::is_lossless(candidate)) dense = &candidate;
+  }
+  if (dense == nullptr) return text + ".\n";
+  if (dense == advice) {
+    if (fastest == advice) return text + ", and nothing advisable is faster.\n";
+    return text + fmt::format(", and what sends less gains {:.1f}% at most.\n",
+                              100 * (time_of(*advice) / time_of(*fastest) - 1));
+  }
+  const bool close = studies::too_close(*advice, *dense);
+  return text +
+         fmt::format(", {:.3g} times as fast as with {}, the best that sends everything{}.\n",
+                     time_of(*dense) / time_of(*advice), dense->row.point.scheme->name,
+                     close ? "; the two are too close to call" : "");
 }
 
 std::string assumptions_text(const std::vector<studies::Remark>& all, const char* title) {
@@ -241,6 +326,9 @@ int write_rules(const RecommendFlags& flags) {
   if (!flags.model.empty()) refuse("--model");
   if (!flags.schemes.empty()) refuse("--schemes");
   if (flags.fast) refuse("--fast");
+  if (flags.all) refuse("--all");
+  if (flags.nodes) refuse("--nodes");
+  if (flags.gpus) refuse("--gpus");
   if (!flags.settings.empty()) refuse("--set");
   if (flags.most_ranks) refuse("--most-ranks");
   if (flags.density_of != studies::DensityOf::rank) refuse("--density-of");
@@ -295,14 +383,40 @@ std::vector<std::string> once_each(const std::vector<std::string>& names) {
   return each;
 }
 
+/// The ranks of --nodes and --gpus, and on a platform their places.
+void give_nodes(const RecommendFlags& flags, Json& point) {
+  if (!flags.nodes && !flags.gpus) return;
+  if (!flags.nodes || !flags.gpus) {
+    throw InputError(flags.nodes ? "--nodes: of how many GPUs each? give --gpus too, or --ranks"
+                                 : "--gpus: on how many nodes? give --nodes too, or --ranks");
+  }
+  if (flags.given.contains("ranks")) {
+    throw InputError("--nodes, --gpus: --ranks gives the number of ranks; leave one of them out");
+  }
+  const std::int64_t ranks = std::int64_t{*flags.nodes} * *flags.gpus;
+  if (ranks > 1 << 20) {
+    throw InputError("--nodes: {} nodes of {} GPUs are {} ranks; {} at most can be simulated",
+                     *flags.nodes, *flags.gpus, ranks, 1 << 20);
+  }
+  point["ranks"] = ranks;
+  if (!point.contains("platform")) {
+    say("note: --nodes, --gpus: without a platform all ranks are alike; --platform dgx_h100 or one "
+        "of 'thinwire topo make nvlink_ib' has nodes of GPUs");
+  } else if (!point.contains("placement")) {
+    point["placement"] = fmt::format("per_node:{}", *flags.gpus);
+  }
+}
+
 /// The point that the flags and --set give.
 Json recommended_point(const RecommendFlags& flags) {
   Json point = {{"workload", {{"model", flags.model}}}};
   for (const auto& item : flags.given.items()) {
     plan::set_by_path(point, item.key(), item.value());
   }
+  give_nodes(flags, point);
   Json of_flags = flags.given;
   of_flags["workload.model"] = flags.model;
+  if (flags.nodes) of_flags["ranks"] = point.at("ranks");
   for (const auto& [key, text] :
        settings_from("--set", flags.settings, of_flags, "options.bucket_words=32M")) {
     if (key == "scheme") throw InputError("--set scheme: --schemes names the schemes to compare");
@@ -328,7 +442,22 @@ void check_crossovers(const RecommendFlags& flags, const Json& point) {
   }
 }
 
-studies::RecommendSettings recommend_settings(const RecommendFlags& flags, bool terminal) {
+/// What the formulas tell at once, where simulations take their time.
+void say_forecast(const studies::Forecast& forecast) {
+  constexpr double kSoon = 3;
+  const double wall_s = forecast.wall_s();
+  if (wall_s < kSoon || forecast.candidates.empty()) return;
+  say("by formulas alone (alpha {}, beta {:.3g} GB/s end to end; no selection, no overlap):",
+      report::seconds_text(forecast.machine.alpha.value()),
+      4e-9 / forecast.machine.beta_per_word.value());
+  for (const studies::ForecastCandidate& one : forecast.candidates) {
+    say("  {:28} about {}", one.scheme, report::seconds_text(one.time_s));
+  }
+  say("now {} simulations, {} at once: {} at most, and less where it is soon known what is slower",
+      forecast.candidates.size(), forecast.jobs, duration_text(wall_s));
+}
+
+studies::RecommendSettings recommend_settings(const RecommendFlags& flags) {
   studies::RecommendSettings settings{.point = recommended_point(flags),
                                       .crossovers = !flags.fast,
                                       .most_ranks = flags.most_ranks.value_or(kMostRanks),
@@ -338,13 +467,8 @@ studies::RecommendSettings recommend_settings(const RecommendFlags& flags, bool 
   if (!flags.schemes.empty()) settings.schemes = once_each(split(flags.schemes));
   if (flags.state_bytes) settings.state_bytes = *flags.state_bytes;
   if (flags.most_seconds) settings.most_seconds = *flags.most_seconds;
-  settings.progress = [terminal](const std::string& what) {
-    if (terminal) {
-      show_on_terminal(what);
-    } else {
-      say("simulating {}", what);
-    }
-  };
+  settings.all = flags.all;
+  settings.forecast = say_forecast;
   return settings;
 }
 
@@ -374,28 +498,54 @@ void print_recommendation(const studies::Recommendation& result, const report::V
   if (!report::for_people(view.format)) {
     std::vector<Json> records = report::assumption_records(result);
     records.insert(records.end(), candidates.begin(), candidates.end());
+    const std::vector<Json> slower = report::slower_records(result);
+    records.insert(records.end(), slower.begin(), slower.end());
     records.insert(records.end(), crossovers.begin(), crossovers.end());
     fmt::print("{}", report::render(view, records, {}));
     return;
   }
   const bool groups = result.ranked.front().row.point.sums_activations();
-  fmt::print("{}\n{}\n{}{}", assumptions_text(result.assumptions, "assumed"),
+  fmt::print("{}\n{}\n{}{}{}{}", assumptions_text(result.assumptions, "assumed"),
              report::to_table(candidates, candidate_columns(groups), view), advice_text(result),
+             closeness_text(result), slower_text(result),
              assumptions_text(result.left_out, "left out"));
   if (!crossovers.empty()) {
-    fmt::print("\namong {}:\n", fmt::join(result.contenders, ", "));
+    fmt::print("\nAmong {}:\n", fmt::join(result.contenders, ", "));
   }
   for (const Json& crossover : crossovers) {
     fmt::print("{}", crossover_text(crossover, result.contenders.front()));
   }
+  fmt::print("{}", answer_text(result));
 }
+
+/// A bar on a terminal, otherwise a line now and then.
+class RecommendProgress {
+ public:
+  void show(const run::SweepProgress& progress) {
+    if (isatty(STDERR_FILENO) == 1) return bar_.show(progress);
+    constexpr std::chrono::seconds kOften{5};
+    const auto now = std::chrono::steady_clock::now();
+    if (progress.done < progress.total && now - said_ < kOften) return;
+    if (progress.done == progress.total && progress.ended == nullptr) return;
+    said_ = now;
+    say("{}/{} simulated, about {} left", progress.done, progress.total,
+        duration_text(progress.left_s));
+  }
+
+ private:
+  ProgressDisplay bar_;
+  std::chrono::steady_clock::time_point said_;
+};
 
 int run(const RecommendFlags& flags) {
   if (flags.library.any()) return write_rules(flags);
   check_training(flags);
-  const bool terminal = isatty(STDERR_FILENO) == 1;
-  const studies::Recommendation result = studies::recommend(recommend_settings(flags, terminal));
-  if (terminal) show_on_terminal("");
+  studies::RecommendSettings settings = recommend_settings(flags);
+  const studies::Recommendation result = [&] {
+    RecommendProgress display;
+    settings.progress = [&](const run::SweepProgress& progress) { display.show(progress); };
+    return studies::recommend(settings);
+  }();
   std::vector<results::Row> rows;
   std::vector<plan::Point> points;
   for (const studies::Candidate& candidate : result.ranked) {
@@ -403,12 +553,19 @@ int run(const RecommendFlags& flags) {
     points.push_back(candidate.row.point);
   }
   say_if_eager(points);
+  say_of_platforms(points);
   if (rows.empty() || !rows.front().outcome) {
     static_cast<void>(report_troubles(rows));
+    if (result.interrupted) throw InterruptedError("interrupted before a simulation ended");
     throw SimulationError("no candidate could be simulated");
   }
   print_recommendation(result, flags.view);
-  return report_troubles(rows) ? kFailed : 0;
+  const bool failed = report_troubles(rows);
+  if (result.interrupted) {
+    say("interrupted: this is what is known by now; the advice may be another one");
+    return kInterrupted;
+  }
+  return failed ? kFailed : 0;
 }
 
 constexpr const char* kRecommendFooter =
@@ -427,6 +584,7 @@ constexpr const char* kRecommendFooter =
     "the three fastest and the fastest dense scheme.\n"
     "Examples:\n"
     "  thinwire recommend --platform aries_daint --model bert --ranks 256\n"
+    "  thinwire recommend --platform dgx_h100 --model bert --device h100 --nodes 32 --gpus 8\n"
     "  thinwire recommend --platform nvlink_ib --model bert --device h100 -P 64 --fast\n"
     "  thinwire recommend --model llama_7b --device h100 -P 64 --state-bytes 4 --density-of sum\n"
     "  thinwire recommend --ompi-rules rules.conf -P 4,8,16 -b 1K -e 64M -f 4 --alpha 2us";
@@ -439,6 +597,13 @@ void add_point_flags(Command& command, RecommendFlags& flags) {
       .value_text("MODEL");
   add("platform", "a shipped platform or a platform XML; without it alpha and beta");
   add("ranks", "number of ranks; for a library's rules, all numbers", Values::several);
+  command
+      .add_option("--nodes", flags.nodes, "number of nodes, with --gpus: the ranks are their GPUs")
+      .value_text("N")
+      .range(1, 1 << 20);
+  command.add_option("--gpus", flags.gpus, "GPUs of a node, each of them a rank, with --nodes")
+      .value_text("N")
+      .range(1, 1 << 20);
   for (const char* path :
        {"parallel", "tensor_scheme", "density", "workload.device", "workload.batch"}) {
     add(path);
@@ -499,6 +664,10 @@ void add_recommend(Command& app) {
       .value_text("S [60]")
       .range(0.0, 1e9);
   command.add_flag("--fast", flags->fast, "rank only; do not look for crossovers");
+  command.add_flag(
+      "--all", flags->all,
+      "simulate all candidates to their ends, also those that are known to be neither "
+      "among the three fastest nor the fastest with the dense sum; named --schemes are");
   command
       .add_option("--most-ranks", flags->most_ranks,
                   "largest P to try for crossovers, at least twice --ranks; thousands take minutes")
@@ -508,8 +677,8 @@ void add_recommend(Command& app) {
   add_jobs(command, flags->library.jobs, "simulations");
   add_format(command, flags->view);
   add_columns(command, flags->view);
-  command.first({"--model", "--device", "--ranks", "--platform", "--density", "--schemes", "--fast",
-                 "--state-bytes", "--jobs", "--format"});
+  command.first({"--model", "--device", "--ranks", "--nodes", "--gpus", "--platform", "--density",
+                 "--schemes", "--fast", "--state-bytes"});
   command.footer(kRecommendFooter);
   command.callback([flags] { return run(*flags); });
 }

@@ -327,11 +327,13 @@ Advice recommend(const std::string& given, const std::vector<std::string>& schem
     const studies::Recommendation found = studies::recommend(
         {.point = point,
          .schemes = schemes,
+         .all = true,
          .crossovers = crossovers,
          .most_ranks = most_ranks,
          .density_of = sum_density ? studies::DensityOf::sum : studies::DensityOf::rank,
          .state_bytes = state_bytes,
          .jobs = jobs});
+    if (found.interrupted) throw InterruptedError("interrupted");
     std::vector<results::Row> rows;
     for (const studies::Candidate& candidate : found.ranked) rows.push_back(candidate.row);
     if (!rows.front().outcome) throw SimulationError("no candidate could be simulated");

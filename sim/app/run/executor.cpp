@@ -65,7 +65,7 @@ void run_jobs(const std::vector<Job>& jobs, const ProcessSettings& settings,
   std::vector<std::size_t> order(jobs.size());  // the job of each process
   std::iota(order.begin(), order.end(), 0);
   const auto expected_of = [&](std::size_t job) { return jobs[job].expected_s; };
-  std::ranges::stable_sort(order, std::ranges::greater(), expected_of);
+  if (!settings.in_order) std::ranges::stable_sort(order, std::ranges::greater(), expected_of);
   double to_start_s = 0;  // expected of the jobs that have not been started
   for (const Job& job : jobs) to_start_s += job.expected_s;
   double expected_s = 0;  // of those that have ended,

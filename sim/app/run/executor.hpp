@@ -21,6 +21,7 @@ namespace thinwire::run {
 struct ProcessSettings {
   int at_once = 1;          ///< processes, at least 1
   bool verbose = false;     ///< let SimGrid's log through to stderr
+  bool in_order = false;    ///< jobs start in their order, not the longest first
   ChildLimits limits = {};  ///< of each process
 };
 
@@ -82,7 +83,8 @@ struct JobWatcher {
   std::function<void(const JobProgress&)> progress = {};
 };
 
-/// Runs jobs, the longest first, which leaves processors idle for the shortest time at the end.
+/// Runs jobs, the longest first, which leaves processors idle for the shortest time at the end, unless
+/// the settings say in which order.
 /// Throws as Executor does, and catches Ctrl-C and SIGTERM meanwhile.
 void run_jobs(const std::vector<Job>& jobs, const ProcessSettings& settings,
               const JobWatcher& watcher);

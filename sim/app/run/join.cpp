@@ -46,6 +46,8 @@ Outcome joined(const Part& part, const std::vector<Outcome>& each) {
 void take_result(const plan::Point& point, const ChildProcess& process, EndedPoint& ended) {
   const ChildOutcome outcome = process.outcome();
   const Json result = Json::parse(outcome.text);
+  ended.too_slow = result.contains(kTooSlow);
+  if (ended.too_slow) throw SimulationError(result.at(kTooSlow).get<std::string>());
   ended.row.outcome = results::outcome_from(JsonNode("the simulation", result), point.machine);
   ended.told = result.value("timeline", "");
   ended.row.peak_rss_bytes = outcome.peak_rss_bytes;
@@ -96,6 +98,7 @@ EndedPoint join(const std::string& sweep, const plan::Point& point, const ChildP
     ended.refused = std::current_exception();
   } catch (const SimulationError& error) {
     row.reason = printable(error.what());
+    if (ended.too_slow) row.status = results::Status::skipped;
     if (point.packets) row.reason += fmt::format("; with packets {}", kPacketsHint);
   } catch (const std::bad_alloc&) {
     row.reason = point.input.statistical || point.space.granule >= point.k

@@ -28,7 +28,12 @@ struct EndedPoint {
   /// the row has failed for this reason, or is skipped if the platform has too few hosts.
   std::exception_ptr refused = {};
   std::string told = {};  ///< by TimelineWish::write
+  /// It takes longer than PointSettings::give_up_after; the row is skipped for this reason.
+  bool too_slow = false;
 };
+
+/// The key of the text by which the process of a point says that it gave up.
+inline constexpr const char* kTooSlow = "too_slow";
 
 /// `process`: the one that has run the point; null where the scheme cannot run there.
 [[nodiscard]] EndedPoint join(const std::string& sweep, const plan::Point& point,

@@ -12,8 +12,10 @@
 #include "sim/app/results/compare.hpp"
 #include "sim/app/results/outcome_json.hpp"
 #include "sim/app/run/estimate.hpp"
+#include "sim/app/run/networks.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/memory.hpp"
+#include "topologies/loading/platform_xml.hpp"
 #include "topologies/loading/shipped.hpp"
 #include "topologies/loading/simgrid_module.hpp"
 
@@ -62,7 +64,13 @@ void check_memory(const std::vector<const plan::Point*>& points, const ProcessSe
 
 /// Runs a simulation, with its timeline where there is to be one.
 Json result_of(Simulation& simulation, bool has_clock, const TimelineWish* timeline) {
-  if (timeline == nullptr) return to_json(simulation.run(), has_clock);
+  try {
+    if (timeline == nullptr) return to_json(simulation.run(), has_clock);
+  } catch (const TooSlowError& error) {
+    Json ended = Json::object();
+    ended[kTooSlow] = error.what();
+    return ended;
+  }
   const auto write = [&] {
     const Timeline* const seen = simulation.timeline();
     return seen == nullptr ? std::string() : timeline->write(*seen);
@@ -103,6 +111,39 @@ ChildWork work_of(const plan::Point& point, const SimulationSettings& settings,
                   timeline] { return result_of(**simulation, has_clock, timeline).dump(); }};
 }
 
+std::string Skipping::why(const plan::Point& point) {
+  if (const auto restriction = plan::restriction_of(point)) return *restriction;
+  // Files of placements may name a host several times, and nodes may carry any number of ranks.
+  const bool one_each = point.placement == "block" || point.placement == "round_robin" ||
+                        point.placement.starts_with("random:");
+  if (point.platform.empty() || !one_each) return {};
+  const auto [known, fresh] = hosts_.try_emplace(point.platform, 0);
+  if (fresh) {
+    known->second =
+        topologies::read_platform_xml(topologies::kPlatforms.file(point.platform)).hosts;
+  }
+  if (point.ranks <= known->second) return {};
+  return fmt::format("the platform has {} hosts, fewer than the {} ranks", known->second,
+                     point.ranks);
+}
+
+plan::Machine machine_of(const plan::Point& point) {
+  plan::Point end_to_end = point;
+  end_to_end.network = "alphabeta";
+  const auto machine = [&] {
+    results::Outcome outcome;
+    outcome.iteration_times = {Seconds(0)};
+    outcome.machine = make_network(end_to_end, false).machine;
+    return to_json(outcome, true).dump();
+  };
+  std::string text;
+  const ChildOutcome outcome = in_child_process({.subject = subject_of(point),
+                                                 .prepare = [&] { text = machine(); },
+                                                 .run = [&] { return text; }});
+  const Json json = Json::parse(outcome.text);
+  return results::outcome_from(JsonNode("a child process", json), point.machine).machine;
+}
+
 std::vector<EndedPoint> run_points(const std::string& sweep, const std::vector<plan::Point>& points,
                                    const PointSettings& settings, const PointWatcher& watcher) {
   std::vector<Job> jobs;
@@ -119,7 +160,12 @@ std::vector<EndedPoint> run_points(const std::string& sweep, const std::vector<p
     const SimulationSettings simulation{
         .verbose = settings.processes.verbose,
         .alphabeta = settings.alphabeta,
-        .processes = processes_of(expected_s, points.size(), settings.processes)};
+        .processes = settings.give_up_after
+                         ? 1
+                         : processes_of(expected_s, points.size(), settings.processes),
+        .give_up_after = settings.give_up_after
+                             ? [&settings, i] { return settings.give_up_after(i); }
+                             : std::function<double()>()};
     jobs.push_back({work_of(points[i], simulation, settings.timeline), expected_s});
     point_of.push_back(i);
     running.push_back(&points[i]);

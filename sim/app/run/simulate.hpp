@@ -2,7 +2,9 @@
 // for all who have something simulated.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +30,21 @@ struct TimelineWish {
 [[nodiscard]] ChildWork work_of(const plan::Point& point, const SimulationSettings& settings = {},
                                 const TimelineWish* timeline = nullptr);
 
+/// Tells why points would be skipped, as a sweep does.
+class Skipping {
+ public:
+  /// The scheme cannot run there, or the platform has fewer hosts than ranks, as far as its file tells.
+  /// Empty if the point would run.
+  [[nodiscard]] std::string why(const plan::Point& point);
+
+ private:
+  std::map<std::string, std::int64_t> hosts_;  ///< by platform
+};
+
+/// The machine of a point as the formulas see it: with α, β and the nodes of its platform, which a
+/// child process loads. Throws InputError if it cannot be loaded or has too few hosts.
+[[nodiscard]] plan::Machine machine_of(const plan::Point& point);
+
 /// How points run; nothing of it changes a result.
 struct PointSettings {
   ProcessSettings processes = {};
@@ -35,6 +52,9 @@ struct PointSettings {
   /// By point, where they are known better than estimated_wall_s tells.
   std::vector<double> expected_s = {};
   const TimelineWish* timeline = nullptr;  ///< of a single point
+  /// The time in seconds, of an iteration in the mean, beyond which it need not be known how long the
+  /// point takes: asked when its simulation starts. See EndedPoint::too_slow.
+  std::function<double(std::size_t point)> give_up_after = {};
 };
 
 /// Who is told how points fare while they run.
@@ -45,7 +65,7 @@ struct PointWatcher {
   std::function<void(const JobProgress&)> progress = {};  ///< as in JobWatcher
 };
 
-/// Runs points, those that take longest first, each in a process of its own, and in further ones
+/// Runs points, in the order that the settings say, each in a process of its own, and in further ones
 /// where processors are to spare. Returns them in their order; `sweep` is the name in their rows.
 /// Throws as run_jobs and work_of do.
 std::vector<EndedPoint> run_points(const std::string& sweep, const std::vector<plan::Point>& points,

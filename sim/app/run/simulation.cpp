@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -105,14 +106,27 @@ class TaskRunner {
     std::vector<Outcome> outcomes;
     const bool companion = task.purpose == Purpose::companion;
     const auto alphabeta = companion ? alphabeta_for(part_of(task).point, ready_.machine) : nullptr;
+    double left = companion ? std::numeric_limits<double>::infinity() : limit();
     for (std::size_t at = task.first; at < task.first + task.count; ++at) {
+      const double weight = part_of(task).iterations[at].which.weight;
+      const int steps = part_of(task).point.workload.local_steps;
+      ready_.network->give_up_after(
+          Seconds(weight > 0 ? left / weight * steps : std::numeric_limits<double>::infinity()));
       outcomes.push_back(companion ? ranks.simulate(*alphabeta, at)
                                    : ranks.simulate(*ready_.network, at, recorders));
+      left -= weight * outcomes.back().time().value();
       if (settings_.after_iteration && !companion) {
         settings_.after_iteration(outcomes.back().iteration);
       }
     }
     return outcomes;
+  }
+  /// The seconds of an iteration in the mean beyond which nothing has to be known.
+  [[nodiscard]] double limit() const {
+    const bool whole = !tasks_.extrapolation && settings_.processes == 1;
+    if (!whole || !settings_.give_up_after) return std::numeric_limits<double>::infinity();
+    constexpr double kRounding = 1e-9;  // of sums of iterations
+    return settings_.give_up_after() * (1 + kRounding);
   }
   static std::string text_of(const Outcome& outcome) { return to_json(outcome, true).dump(); }
   [[nodiscard]] Outcome taken(Executor& executor, std::size_t process) const {

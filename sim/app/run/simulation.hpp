@@ -33,6 +33,10 @@ struct SimulationSettings {
   /// takes the ranks from one iteration to the next on the counting network. On smpi, and with a
   /// timeline or a schedule, only the α-β machine has a process of its own.
   int processes = 1;
+  /// The time in seconds, of an iteration in the mean, beyond which the simulation may end with
+  /// TooSlowError. It is asked in the process of the simulation; with few chunks that stand for all,
+  /// and with several processes, nothing ends.
+  std::function<double()> give_up_after = {};
   /// Called after each iteration that this process simulates on the point's network, for benchmarks.
   std::function<void(int iteration)> after_iteration = {};
 };

@@ -9,14 +9,19 @@
 #include <vector>
 
 #include "algorithms/registry.hpp"
+#include "sim/app/plan/network_info.hpp"
 #include "sim/app/plan/plan.hpp"
+#include "sim/app/run/estimate.hpp"
+#include "sim/app/run/simulate.hpp"
 #include "sim/app/studies/recommend/assumptions.hpp"
 #include "sim/app/studies/recommend/crossovers.hpp"
 #include "sim/app/studies/recommend/densities.hpp"
+#include "sim/app/studies/recommend/forecast.hpp"
 #include "sim/app/studies/recommend/memory.hpp"
 #include "sim/app/studies/recommend/ranking.hpp"
 #include "sim/app/studies/recommend/simulations.hpp"
 #include "sim/core/base/errors.hpp"
+#include "sim/core/base/interrupt.hpp"
 
 namespace thinwire::studies {
 
@@ -47,46 +52,73 @@ void check_usage(const RecommendSettings& settings) {
   usage.check("recommend");
 }
 
-}  // namespace
-
-Recommendation recommend(const RecommendSettings& given) {
-  RecommendSettings settings = given;
-  settings.point = with_network(settings.point);
-  Json first = settings.point;
-  if (!settings.schemes.empty()) first["scheme"] = settings.schemes.front();
-  keep_options(first, algorithms::find_scheme(first.value("scheme", "oktopk")));
-  check_memory(settings, plan::point_from(first, "recommend"));
-  check_usage(settings);
-  if (settings.point.contains("record")) {
-    throw InputError("recommend: /record: nothing shows what is recorded; leave it out");
+/// The default candidates on a machine.
+std::vector<std::string> candidates_on(const plan::Machine& machine,
+                                       const plan::NetworkInfo& network) {
+  std::vector<std::string> names = default_candidates(/*nodes=*/false);
+  if (machine.node > 1 && network.congests) {
+    std::ranges::copy(default_candidates(/*nodes=*/true), std::back_inserter(names));
   }
+  const bool only_forward = network.id == plan::NetworkId::smpi;  // SimGrid's switches
+  if (machine.switches.any() && !only_forward) names.emplace_back("dense_in_network");
+  return names;
+}
 
-  Recommendation result;
-  RecommendSettings ranking = settings;
-  // What the user names is simulated, however long it takes.
-  if (!settings.schemes.empty()) ranking.most_seconds = std::numeric_limits<double>::infinity();
-  std::vector<Attempt> attempts =
-      attempts_of(settings.schemes.empty() ? default_candidates(/*nodes=*/false) : settings.schemes,
-                  settings.point);
-  simulate_all(ranking, attempts);
+/// Gives the attempts what the formulas tell, and tells it.
+void forecast(const RecommendSettings& settings, const plan::Machine& machine,
+              std::vector<Attempt>& attempts) {
+  Forecast told{.candidates = {}, .machine = machine, .jobs = settings.jobs};
+  for (Attempt& attempt : attempts) {
+    try {
+      const plan::Point point = point_of(attempt);
+      if (plan::restriction_of(point)) continue;
+      attempt.forecast_s = formula_time(point, machine);
+      const double wall = run::estimated_wall_s(point);
+      if (wall <= settings.most_seconds) {
+        told.candidates.push_back({attempt.scheme, attempt.forecast_s, wall});
+      }
+    } catch (const InputError&) {  // it is said where the candidate is simulated
+    }
+  }
+  std::ranges::stable_sort(told.candidates, {}, &ForecastCandidate::time_s);
+  if (settings.forecast) settings.forecast(told);
+}
+
+/// Whether equalise_sums() may simulate a scheme again.
+bool sums_less(const algorithms::SchemeInfo& scheme) {
+  return !scheme.dense && (scheme.selects_result || scheme.selects_together || scheme.one_selects);
+}
+
+/// Simulates the candidates, and adds them to the result.
+void simulate_candidates(const RecommendSettings& settings, bool ends_early,
+                         std::vector<Attempt>& attempts, Recommendation& result) {
+  Batch batch;
+  const auto give_up_after = [&](const Attempt& attempt) {
+    const algorithms::SchemeInfo& scheme = algorithms::find_scheme(attempt.scheme);
+    // What sums of sparse schemes hold decides about the densities at which they are compared.
+    const bool by_sum = settings.density_of == DensityOf::sum;
+    if (by_sum && !scheme.dense) return std::numeric_limits<double>::infinity();
+    std::vector<const Candidate*> simulated;
+    for (Attempt& one : attempts) {
+      if (!one.candidate || !one.candidate->row.outcome) continue;
+      if (by_sum && sums_less(*one.candidate->row.point.scheme)) continue;
+      one.candidate->fits = fits(settings, *one.candidate);
+      simulated.push_back(&*one.candidate);
+    }
+    return slowest_contender(simulated, algorithms::convergence_of(scheme.name).convergence ==
+                                            algorithms::Convergence::exact);
+  };
+  if (ends_early) batch.give_up_after = give_up_after;
+  try {
+    simulate_all(settings, attempts, batch);
+  } catch (const InterruptedError&) {
+    result.interrupted = true;
+  }
   take_candidates(std::move(attempts), result);
-  const auto simulated = std::ranges::find_if(
-      result.ranked, [](const Candidate& candidate) { return candidate.row.outcome.has_value(); });
-  if (simulated == result.ranked.end()) return result;
-  const bool nodes =
-      simulated->row.outcome->machine.node > 1 && simulated->row.point.network->congests;
-  const bool switches = simulated->row.outcome->machine.switches.any();
-  if (settings.schemes.empty() && nodes) {
-    attempts = attempts_of(default_candidates(/*nodes=*/true), settings.point);
-    simulate_all(ranking, attempts);
-    take_candidates(std::move(attempts), result);
-  }
-  if (settings.schemes.empty() && switches) {
-    attempts = attempts_of({"dense_in_network"}, settings.point);
-    simulate_all(ranking, attempts);
-    take_candidates(std::move(attempts), result);
-  }
-  if (settings.density_of == DensityOf::sum) equalise_sums(ranking, result);
+}
+
+/// What is done with the candidates that were simulated.
+void conclude(const RecommendSettings& settings, Recommendation& result) {
   rank_candidates(settings, result);
   // The point of a scheme at the density that was given.
   const auto plain = std::ranges::find_if(result.ranked, [](const Candidate& candidate) {
@@ -95,9 +127,47 @@ Recommendation recommend(const RecommendSettings& given) {
   result.assumptions =
       assumptions_of(settings, plain == result.ranked.end() ? result.ranked.front() : *plain);
   result.contenders = contenders(result);
-  if (settings.crossovers && result.contenders.size() > 1) {
-    result.crossovers = crossovers_of(settings, result);
+  if (!settings.crossovers || result.contenders.size() < 2 || result.interrupted) return;
+  try {
+    find_crossovers(settings, result);
+  } catch (const InterruptedError&) {
+    result.interrupted = true;
   }
+}
+
+}  // namespace
+
+Recommendation recommend(const RecommendSettings& given) {
+  RecommendSettings settings = given;
+  settings.point = with_network(settings.point);
+  Json first = settings.point;
+  if (!settings.schemes.empty()) first["scheme"] = settings.schemes.front();
+  keep_options(first, algorithms::find_scheme(first.value("scheme", "oktopk")));
+  const plan::Point any = plan::point_from(first, "recommend");
+  check_memory(settings, any);
+  check_usage(settings);
+  if (settings.point.contains("record")) {
+    throw InputError("recommend: /record: nothing shows what is recorded; leave it out");
+  }
+
+  const InterruptGuard guard;  // between simulations, too
+  const plan::Machine machine = any.platform.empty() ? any.machine : run::machine_of(any);
+  RecommendSettings ranking = settings;
+  // What the user names is simulated, however long it takes.
+  if (!settings.schemes.empty()) ranking.most_seconds = std::numeric_limits<double>::infinity();
+  std::vector<Attempt> attempts = attempts_of(
+      settings.schemes.empty() ? candidates_on(machine, *any.network) : settings.schemes,
+      settings.point);
+  forecast(ranking, machine, attempts);
+  Recommendation result;
+  simulate_candidates(ranking, settings.schemes.empty() && !settings.all, attempts, result);
+  if (std::ranges::none_of(result.ranked, [](const Candidate& candidate) {
+        return candidate.row.outcome.has_value();
+      })) {
+    return result;
+  }
+  if (settings.density_of == DensityOf::sum && !result.interrupted) equalise_sums(ranking, result);
+  conclude(settings, result);
   return result;
 }
 

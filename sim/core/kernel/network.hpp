@@ -3,9 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
+#include "sim/core/base/errors.hpp"
 #include "sim/core/base/units.hpp"
 #include "sim/core/kernel/communicator.hpp"
 #include "sim/core/kernel/ledger.hpp"
@@ -53,6 +55,12 @@ struct RunReport {
 /// the coroutine.
 using RankProgram = std::function<Task<void>(Communicator&)>;
 
+/// A run was stopped, since it takes longer than Network::give_up_after() allows.
+class TooSlowError : public SimulationError {
+ public:
+  using SimulationError::SimulationError;
+};
+
 /// One simulated machine.
 class Network {
  public:
@@ -69,12 +77,17 @@ class Network {
   /// Reports the following runs to `timeline`, which must outlive them; nullptr ends the reports. A
   /// network without a clock reports nothing.
   void record(Timeline* timeline) { timeline_ = timeline; }
+  /// A following run that is bound to take longer than `limit` of simulated time may throw
+  /// TooSlowError, as soon as that is known. Networks that cannot know run to the end.
+  void give_up_after(Seconds limit) { limit_ = limit; }
 
  protected:
   [[nodiscard]] Timeline* timeline() const { return timeline_; }
+  [[nodiscard]] Seconds limit() const { return limit_; }
 
  private:
   Timeline* timeline_ = nullptr;
+  Seconds limit_{std::numeric_limits<double>::infinity()};
 };
 
 }  // namespace thinwire::inline kernel

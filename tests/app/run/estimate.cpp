@@ -37,6 +37,38 @@ TEST_CASE(
   CHECK(of_model(training) - begin > 2.5 * (of_model(first) - begin));
 }
 
+TEST_CASE("A simulation gives up on a time that it exceeds, and on no other") {
+  for (const char* network : {"links", "alphabeta"}) {
+    for (const char* scheme : {"dense_ovlp", "oktopk", "topkdsa", "gtopk", "dense_auto"}) {
+      CAPTURE(network);
+      CAPTURE(scheme);
+      const plan::Point point = plan::point_from({{"scheme", scheme},
+                                                  {"network", network},
+                                                  {"platform", "nvlink_ib"},
+                                                  {"ranks", 16},
+                                                  {"workload", {{"model", "vgg16"}}}},
+                                                 "test");
+      const auto within = [&](double seconds) {
+        return run_points(
+                   "test", {point},
+                   {.alphabeta = false, .give_up_after = [=](std::size_t) { return seconds; }})
+            .front();
+      };
+      const EndedPoint whole = run_points("test", {point}, {.alphabeta = false}).front();
+      REQUIRE(whole.row.outcome);
+      const double time = whole.row.outcome->training->mean.total().value();
+      for (const double share : {1.0, 1.001, 3.0}) {
+        const EndedPoint same = within(share * time);
+        CHECK(!same.too_slow);
+        REQUIRE(same.row.outcome);
+        CHECK(same.row.outcome->training->mean.total().value() == time);
+      }
+      // A network whose ranks run ahead of its clock may know too late.
+      if (point.network == "links") CHECK(within(0.5 * time).too_slow);
+    }
+  }
+}
+
 TEST_CASE("Gradients that no memory holds are refused before they are made") {
   const auto bytes = [](const Json& given) {
     return least_memory(plan::point_from(given, "test"));

@@ -7,9 +7,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/app/run/simulate.hpp"
+#include "sim/app/studies/recommend/confidence.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/json_node.hpp"
@@ -155,7 +157,8 @@ TEST_CASE("A platform brings its congestion, and NCCL where its nodes have sever
   const auto names = [](const Json& more) {
     Json point = {{"ranks", 4}, {"workload", {{"model", "vgg16"}, {"device", "h100"}}}};
     point.update(more);
-    const Recommendation result = recommend({.point = point, .crossovers = false, .jobs = 2});
+    const Recommendation result =
+        recommend({.point = point, .all = true, .crossovers = false, .jobs = 2});
     std::vector<std::string> all{result.ranked.front().row.point.network->name};
     for (const Candidate& candidate : result.ranked) {
       all.push_back(candidate.row.point.scheme->name);
@@ -182,6 +185,56 @@ TEST_CASE("A platform brings its congestion, and NCCL where its nodes have sever
   const std::vector<std::string> none = names(Json::object());
   CHECK(none.front() == "alphabeta");
   CHECK(none.size() == 23);
+}
+
+TEST_CASE("What ends early is slower, and moves neither the advice nor the contenders" *
+          doctest::test_suite("large")) {
+  for (const auto& [platform, density_of] :
+       {std::pair{"nvlink_ib", DensityOf::rank}, {"gige_star", DensityOf::sum}}) {
+    CAPTURE(platform);
+    const Json point = {{"ranks", 8},
+                        {"platform", platform},
+                        {"workload", {{"model", "vgg16"}, {"device", "h100"}}}};
+    RecommendSettings settings{
+        .point = point, .all = true, .crossovers = false, .density_of = density_of, .jobs = 2};
+    const Recommendation whole = recommend(settings);
+    CHECK(whole.slower.empty());
+    settings.all = false;
+    std::size_t told = 0;
+    settings.forecast = [&](const Forecast& forecast) { told = forecast.candidates.size(); };
+    const Recommendation quick = recommend(settings);
+    const auto simulated = std::ranges::count_if(
+        quick.ranked, [](const Candidate& candidate) { return candidate.row.outcome.has_value(); });
+    CHECK(told == static_cast<std::size_t>(simulated) + quick.slower.size());
+    CHECK(!quick.slower.empty());
+    REQUIRE(quick.advice() != nullptr);
+    CHECK(quick.advice()->row.point.scheme == whole.advice()->row.point.scheme->name);
+    CHECK(quick.contenders == whole.contenders);
+    for (const Candidate& candidate : quick.ranked) {
+      CHECK(time_of(candidate.row) ==
+            time_of(candidate_in(whole, candidate.row.point.scheme->name).row));
+    }
+    for (const Slower& slower : quick.slower) {
+      CAPTURE(slower.scheme);
+      CHECK(time_of(candidate_in(whole, slower.scheme).row) > slower.over_s);
+    }
+  }
+}
+
+TEST_CASE("Times are too close to call within the usual error of their communication") {
+  const auto candidate = [](const char* network, double communication) {
+    Candidate one;
+    one.row.point =
+        plan::point_from({{"network", network}, {"workload", {{"model", "vgg16"}}}}, "test");
+    one.row.outcome.emplace().training.emplace().mean = {
+        .computation = Seconds(1), .sparsification = {}, .communication = Seconds(communication)};
+    return one;
+  };
+  CHECK(too_close(candidate("links", 1), candidate("links", 1.16)));
+  CHECK(!too_close(candidate("links", 1), candidate("links", 1.25)));
+  CHECK(too_close(candidate("alphabeta", 1), candidate("alphabeta", 1.9)));
+  // Both compute alike: of a second each, only the hundredths are in doubt.
+  CHECK(!too_close(candidate("links", 0.01), candidate("links", 0.02)));
 }
 
 TEST_CASE("What does not fit into the memory is not advised") {

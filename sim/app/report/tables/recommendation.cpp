@@ -66,6 +66,17 @@ std::vector<Json> candidate_records(const studies::Recommendation& recommendatio
   return records;
 }
 
+std::vector<Json> slower_records(const studies::Recommendation& recommendation) {
+  std::vector<Json> records;
+  for (const studies::Slower& one : recommendation.slower) {
+    records.push_back({{"schema", "recommendation/1"},
+                       {"kind", "slower"},
+                       {"scheme", one.scheme},
+                       {"over_s", one.over_s}});
+  }
+  return records;
+}
+
 std::vector<Json> crossover_records(const studies::Recommendation& recommendation) {
   std::vector<Json> records;
   for (const studies::Crossover& crossover : recommendation.crossovers) {

@@ -12,6 +12,8 @@ namespace thinwire::report {
 [[nodiscard]] std::vector<Json> candidate_records(const studies::Recommendation& recommendation);
 /// A record per assumption of the ranking, and per candidate that was left out.
 [[nodiscard]] std::vector<Json> assumption_records(const studies::Recommendation& recommendation);
+/// A record per candidate whose simulation ended early: its iteration takes longer than over_s.
+[[nodiscard]] std::vector<Json> slower_records(const studies::Recommendation& recommendation);
 /// A record per direction in which crossovers are searched, also where none was found.
 [[nodiscard]] std::vector<Json> crossover_records(const studies::Recommendation& recommendation);
 

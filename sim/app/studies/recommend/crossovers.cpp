@@ -4,12 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "sim/app/run/estimate.hpp"
 #include "sim/app/studies/recommend/densities.hpp"
 #include "sim/app/studies/recommend/simulations.hpp"
+#include "sim/core/base/errors.hpp"
 
 namespace thinwire::studies {
 
@@ -55,38 +62,104 @@ const Candidate& candidate_of(const Recommendation& result, const std::string& s
   });
 }
 
-/// Tries the values of an axis in order until another contender wins.
-Crossover crossover(const RecommendSettings& settings, const Recommendation& result,
-                    const Ladder& axis) {
-  Crossover found{.along = axis.along, .up = axis.up};
-  const std::vector<std::string>& names = result.contenders;
-  const Candidate& present = candidate_of(result, names.front());
+/// The attempts of the contenders at one value of an axis; the present one first.
+std::vector<Attempt> attempts_at(const RecommendSettings& settings, const Recommendation& result,
+                                 const std::string& along, double value) {
+  const Candidate& present = candidate_of(result, result.contenders.front());
   const double density = density_of_point(present.row.point) / present.density_factor;
-  for (const double value : axis.values) {
-    std::vector<Attempt> attempts;
-    for (const std::string& name : names) {
-      Json point =
-          point_at(at_density(settings.point, density), present.row.point, axis.along, value);
-      const double factor = candidate_of(result, name).density_factor;
-      attempts.push_back(
-          {.scheme = name, .point = at_density(point, factor * point.at("density").get<double>())});
+  std::vector<Attempt> attempts;
+  for (const std::string& name : result.contenders) {
+    const Json point =
+        point_at(at_density(settings.point, density), present.row.point, along, value);
+    const double factor = candidate_of(result, name).density_factor;
+    attempts.push_back(
+        {.scheme = name, .point = at_density(point, factor * point.at("density").get<double>())});
+  }
+  return attempts;
+}
+
+/// The simulations that a search may take, and about how long they do.
+class Search {
+ public:
+  Search(const RecommendSettings& settings, const Recommendation& result,
+         const std::vector<Ladder>& ladders)
+      : settings_(settings), result_(result) {
+    for (const Ladder& axis : ladders) {
+      for (const double value : axis.values) {
+        const double one_s = wall_s(attempts_at(settings, result, axis.along, value));
+        wall_s_[{axis.along, value}] = one_s;
+        later_ += result.contenders.size();
+        later_s_ += one_s;
+      }
     }
-    simulate_all(settings, attempts);
+  }
+
+  /// Simulates the contenders at a value. Those that take longer than 5% more than the present one do
+  /// not win.
+  std::vector<Attempt> simulate(const std::string& along, double value) {
+    leave(along, value);
+    std::vector<Attempt> attempts = attempts_at(settings_, result_, along, value);
+    Batch batch{.done = done_, .later = later_, .later_s = later_s_};
+    batch.give_up_after = [&](const Attempt& attempt) {
+      const Attempt& present = attempts.front();
+      if (&attempt == &present || !present.candidate) {
+        return std::numeric_limits<double>::infinity();
+      }
+      return kWorthwhile * time_of(present.candidate->row);
+    };
+    simulate_all(settings_, attempts, batch);
+    done_ += attempts.size();
+    return attempts;
+  }
+  /// A value that need not be tried any more.
+  void leave(const std::string& along, double value) {
+    later_ -= result_.contenders.size();
+    later_s_ -= wall_s_.at({along, value});
+  }
+
+ private:
+  [[nodiscard]] double wall_s(const std::vector<Attempt>& attempts) const {
+    double all = 0;
+    for (const Attempt& attempt : attempts) {
+      try {
+        const double one = run::estimated_wall_s(point_of(attempt));
+        if (one <= settings_.most_seconds) all += one;
+      } catch (const InputError&) {  // it is said where the attempt is made
+      }
+    }
+    return all / settings_.jobs;
+  }
+
+  const RecommendSettings& settings_;
+  const Recommendation& result_;
+  std::map<std::pair<std::string, double>, double> wall_s_;
+  std::size_t done_ = 0;
+  std::size_t later_ = 0;
+  double later_s_ = 0;
+};
+
+/// Tries the values of an axis in order until another contender wins.
+Crossover crossover(const Recommendation& result, const Ladder& axis,
+                    const std::function<std::vector<Attempt>(double)>& simulated) {
+  Crossover found{.along = axis.along, .up = axis.up};
+  const std::string& present = result.contenders.front();
+  for (const double value : axis.values) {
+    const std::vector<Attempt> attempts = simulated(value);
     if (!attempts.front().trouble.empty()) {
-      found.ended = fmt::format("{}: {}", names.front(), attempts.front().trouble);
+      found.ended = fmt::format("{}: {}", present, attempts.front().trouble);
       return found;
     }
     found.looked_to = value;
     std::vector<const Candidate*> taking_part;
     for (const Attempt& attempt : attempts) {
-      if (attempt.trouble.empty()) {
-        taking_part.push_back(&*attempt.candidate);
-      } else {
+      if (!attempt.trouble.empty()) {
         found.ended = fmt::format("{} took no part: {}", attempt.scheme, attempt.trouble);
+      } else if (attempt.candidate) {
+        taking_part.push_back(&*attempt.candidate);
       }
     }
     const Candidate& winner = *advised(taking_part);
-    if (winner.row.point.scheme == names.front()) continue;
+    if (winner.row.point.scheme == present) continue;
     found.at = value;
     found.winner = winner.row.point.scheme->name;
     found.gain = time_of(attempts.front().candidate->row) / time_of(winner.row);
@@ -115,8 +188,7 @@ std::vector<double> whole_steps(int value, double factor, double low, double hig
 
 }  // namespace
 
-std::vector<Crossover> crossovers_of(const RecommendSettings& settings,
-                                     const Recommendation& result) {
+void find_crossovers(const RecommendSettings& settings, Recommendation& result) {
   const Candidate& present = candidate_of(result, result.contenders.front());
   const int ranks = present.row.point.ranks;
   const double density = density_of_point(present.row.point) / present.density_factor;
@@ -124,20 +196,24 @@ std::vector<Crossover> crossovers_of(const RecommendSettings& settings,
   const workloads::Parallel& groups = present.row.point.parallel;
   const double least = groups.file ? ranks : 2 * groups.tensor;
   const double most = groups.file ? ranks : std::max(settings.most_ranks, 2 * ranks);
-  std::vector<Crossover> all;
-  for (const Ladder& axis :
-       {Ladder{"ranks", true, whole_steps(ranks, 2, 2, most)},
-        Ladder{"ranks", false, whole_steps(ranks, 0.5, least, most)},
-        Ladder{"density", true, steps(density, 2, density, kMostDensity)},
-        Ladder{"density", false,
-               steps(density, 0.5, std::max(kLeastDensity, density / 100), density)},
-        Ladder{"alpha", true, steps(1, 2, 1, kMostFactor)},
-        Ladder{"alpha", false, steps(1, 0.5, 1 / kMostFactor, 1)},
-        Ladder{"beta", true, steps(1, 2, 1, kMostFactor)},
-        Ladder{"beta", false, steps(1, 0.5, 1 / kMostFactor, 1)}}) {
-    all.push_back(crossover(settings, result, axis));
+  const std::vector<Ladder> ladders{
+      {"ranks", true, whole_steps(ranks, 2, 2, most)},
+      {"ranks", false, whole_steps(ranks, 0.5, least, most)},
+      {"density", true, steps(density, 2, density, kMostDensity)},
+      {"density", false, steps(density, 0.5, std::max(kLeastDensity, density / 100), density)},
+      {"alpha", true, steps(1, 2, 1, kMostFactor)},
+      {"alpha", false, steps(1, 0.5, 1 / kMostFactor, 1)},
+      {"beta", true, steps(1, 2, 1, kMostFactor)},
+      {"beta", false, steps(1, 0.5, 1 / kMostFactor, 1)}};
+  Search search(settings, result, ladders);
+  for (const Ladder& axis : ladders) {
+    std::size_t tried = 0;
+    result.crossovers.push_back(crossover(result, axis, [&](double value) {
+      ++tried;
+      return search.simulate(axis.along, value);
+    }));
+    for (; tried < axis.values.size(); ++tried) search.leave(axis.along, axis.values[tried]);
   }
-  return all;
 }
 
 }  // namespace thinwire::studies

@@ -52,7 +52,11 @@ void equalise_sums(const RecommendSettings& settings, Recommendation& result) {
         {.scheme = candidate.row.point.scheme->name,
          .point = at_density(settings.point, factor * density_of_point(candidate.row.point))});
   }
-  simulate_all(settings, attempts);
+  try {
+    simulate_all(settings, attempts);
+  } catch (const InterruptedError&) {
+    result.interrupted = true;
+  }
   result.ranked = std::move(kept);
   for (std::size_t i = 0; i < attempts.size(); ++i) {
     if (attempts[i].candidate) attempts[i].candidate->density_factor = factors[i];

@@ -17,13 +17,30 @@ constexpr std::size_t kContenders = 3;
 
 }  // namespace
 
+bool fits(const RecommendSettings& settings, const Candidate& candidate) {
+  const std::optional<double> memory = memory_of_device(candidate.row.point);
+  const double state =
+      settings.state_bytes * static_cast<double>(candidate.row.point.space.components);
+  return !memory || state + candidate.memory_bytes <= *memory;
+}
+
+double slowest_contender(const std::vector<const Candidate*>& simulated, bool lossless) {
+  std::vector<double> times;
+  double dense = std::numeric_limits<double>::infinity();
+  for (const Candidate* const candidate : simulated) {
+    if (!candidate->is_advisable()) continue;
+    times.push_back(time_of(candidate->row));
+    if (is_lossless(*candidate)) dense = std::min(dense, times.back());
+  }
+  if (times.size() < kContenders) return std::numeric_limits<double>::infinity();
+  std::ranges::nth_element(times, times.begin() + (kContenders - 1));
+  const double last = times[kContenders - 1];
+  return lossless ? std::max(last, dense) : last;
+}
+
 void rank_candidates(const RecommendSettings& settings, Recommendation& result) {
   for (Candidate& candidate : result.ranked) {
-    if (!candidate.row.outcome) continue;
-    const std::optional<double> memory = memory_of_device(candidate.row.point);
-    const double state =
-        settings.state_bytes * static_cast<double>(candidate.row.point.space.components);
-    candidate.fits = !memory || state + candidate.memory_bytes <= *memory;
+    if (candidate.row.outcome) candidate.fits = fits(settings, candidate);
   }
   std::ranges::stable_sort(result.ranked, {}, [](const Candidate& candidate) {
     return std::pair(time_of(candidate.row) == std::numeric_limits<double>::infinity() ? 2

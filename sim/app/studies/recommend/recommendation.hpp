@@ -19,6 +19,12 @@ struct Crossover {
   std::string ended = {};  ///< why the search ended before a winner was found
 };
 
+/// A candidate that is neither among the fastest nor the fastest with the dense sum.
+struct Slower {
+  std::string scheme;
+  double over_s = 0;  ///< its iteration takes longer than this
+};
+
 /// Something that the ranking rests on.
 struct Remark {
   std::string what;
@@ -40,8 +46,10 @@ struct Recommendation {
   std::vector<Candidate> ranked;
   std::vector<Remark> assumptions;
   std::vector<Remark> left_out;         ///< candidates that were not simulated, and why
+  std::vector<Slower> slower;           ///< and those whose simulations ended early
   std::vector<std::string> contenders;  ///< the candidates for crossovers
   std::vector<Crossover> crossovers;
+  bool interrupted = false;  ///< by Ctrl-C: not all was simulated
 
   /// What is advised of the candidates that are advisable.
   [[nodiscard]] const Candidate* advice() const;

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/app/run/sweep.hpp"
+#include "sim/app/studies/recommend/forecast.hpp"
 #include "sim/core/base/json.hpp"
 
 namespace thinwire::studies {
@@ -23,15 +25,22 @@ struct RecommendSettings {
   /// them. If it names a platform and no network, the network is links.
   Json point;
   std::vector<std::string> schemes = {};  ///< candidates; empty: those of default_candidates
-  bool crossovers = true;                 ///< find where another scheme wins
-  int most_ranks = 1024;                  ///< largest P to try; at least twice the point's own P
+  /// Simulate all default candidates to their ends. Without it, a simulation ends as soon as it is
+  /// known that its scheme is neither among the three fastest nor the fastest with the dense sum.
+  bool all = false;
+  bool crossovers = true;  ///< find where another scheme wins
+  int most_ranks = 1024;   ///< largest P to try; at least twice the point's own P
   DensityOf density_of = DensityOf::rank;
   /// Bytes of GPU memory per component for weights, gradient and optimizer. 16: mixed precision and
   /// Adam (ZeRO, SC 2020, section 3.1).
   double state_bytes = 16;
   int jobs = 1;              ///< simulations at once
   double most_seconds = 60;  ///< simulations that are expected to take longer are left out
-  std::function<void(const std::string& what)> progress = {};  ///< called before each simulation
+  /// Called once, with what the formulas tell of the candidates that will be simulated.
+  std::function<void(const Forecast&)> forecast = {};
+  /// Called when a simulation ends, and about ten times per second. While crossovers are looked for,
+  /// the total is that of the longest search.
+  std::function<void(const run::SweepProgress&)> progress = {};
 };
 
 }  // namespace thinwire::studies

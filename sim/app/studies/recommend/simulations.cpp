@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -15,19 +16,6 @@ namespace thinwire::studies {
 
 namespace {
 
-void announce(const RecommendSettings& settings, const Attempt& attempt, int ranks) {
-  if (!settings.progress) return;
-  std::string what = fmt::format("{}, P = {}", attempt.scheme, ranks);
-  if (attempt.point.contains("density")) {
-    what += fmt::format(", density {:.3g}", attempt.point.value("density", 0.0));
-  }
-  const double latency = attempt.point.value("latency_factor", 1.0);
-  const double bandwidth = attempt.point.value("bandwidth_factor", 1.0);
-  if (latency != 1) what += fmt::format(", latencies times {:.3g}", latency);
-  if (bandwidth != 1) what += fmt::format(", bandwidths times {:.3g}", bandwidth);
-  settings.progress(what);
-}
-
 /// Calls `work`, and keeps an InputError in the attempt.
 template <class Work>
 void guarded(Attempt& attempt, const Work& work) {
@@ -37,6 +25,20 @@ void guarded(Attempt& attempt, const Work& work) {
     attempt.refused = std::current_exception();
     attempt.trouble = error.what();
   }
+}
+
+/// Notes what a simulation has found out.
+void take_end(Attempt& attempt, const run::EndedPoint& ended) {
+  attempt.trouble.clear();
+  if (ended.too_slow) return;
+  attempt.over_s.reset();
+  guarded(attempt, [&] {
+    if (ended.refused) std::rethrow_exception(ended.refused);
+    attempt.candidate = candidate_from(ended.row);
+    const results::Row& row = attempt.candidate->row;
+    if (!row.outcome) attempt.trouble = row.reason;
+    if (row.outcome && selects_far_from_k(row)) attempt.trouble = "it selects far from k";
+  });
 }
 
 }  // namespace
@@ -56,38 +58,61 @@ void keep_options(Json& point, const algorithms::SchemeInfo& scheme) {
   point["options"] = kept;
 }
 
-void simulate_all(const RecommendSettings& settings, std::vector<Attempt>& attempts) {
+plan::Point point_of(const Attempt& attempt) {
+  Json point = attempt.point;
+  point["scheme"] = attempt.scheme;
+  keep_options(point, algorithms::find_scheme(attempt.scheme));
+  return plan::point_from(point, "recommend");
+}
+
+void simulate_all(const RecommendSettings& settings, std::vector<Attempt>& attempts,
+                  const Batch& batch) {
+  std::vector<Attempt*> in_order;
+  for (Attempt& attempt : attempts) in_order.push_back(&attempt);
+  std::ranges::stable_sort(in_order, {}, &Attempt::forecast_s);
   std::vector<plan::Point> points;
   std::vector<Attempt*> of_point;
-  for (Attempt& attempt : attempts) {
-    guarded(attempt, [&] {
-      attempt.point["scheme"] = attempt.scheme;
-      keep_options(attempt.point, algorithms::find_scheme(attempt.scheme));
-      const plan::Point point = plan::point_from(attempt.point, "recommend");
+  for (Attempt* const attempt : in_order) {
+    guarded(*attempt, [&] {
+      const plan::Point point = point_of(*attempt);
       const double expected = run::estimated_wall_s(point);
       if (expected > settings.most_seconds) {
-        attempt.trouble = fmt::format("its simulation would take about {:.0f} s", expected);
+        attempt->trouble = fmt::format("its simulation would take about {:.0f} s", expected);
         return;
       }
       points.push_back(point);
-      of_point.push_back(&attempt);
+      of_point.push_back(attempt);
+      attempt->trouble = "it was not simulated before the interrupt";
     });
   }
-  const std::vector<run::EndedPoint> all = run::run_points(
-      "recommend", points, {.processes = {.at_once = settings.jobs}, .alphabeta = false},
-      {.started = [&](std::size_t i) { announce(settings, *of_point[i], points[i].ranks); }});
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    guarded(*of_point[i], [&] {
-      if (all[i].refused) std::rethrow_exception(all[i].refused);
-      of_point[i]->candidate = candidate_from(all[i].row);
-    });
+  run::PointSettings how{
+      .processes = {.at_once = settings.jobs, .in_order = static_cast<bool>(batch.give_up_after)},
+      .alphabeta = false};
+  if (batch.give_up_after) {
+    how.give_up_after = [&](std::size_t i) { return batch.give_up_after(*of_point[i]); };
   }
-  for (Attempt& attempt : attempts) {
-    if (!attempt.candidate) continue;
-    const results::Row& row = attempt.candidate->row;
-    if (!row.outcome) attempt.trouble = row.reason;
-    if (row.outcome && selects_far_from_k(row)) attempt.trouble = "it selects far from k";
-  }
+  run::PointWatcher watcher;
+  watcher.started = [&](std::size_t i) {
+    if (batch.give_up_after) of_point[i]->over_s = batch.give_up_after(*of_point[i]);
+  };
+  run::SweepProgress shown{.done = batch.done, .total = batch.done + points.size() + batch.later};
+  const auto show = [&](const results::Row* ended) {
+    if (!settings.progress) return;
+    shown.ended = ended;
+    settings.progress(shown);
+  };
+  watcher.ended = [&](std::size_t i, const run::EndedPoint& ended) {
+    take_end(*of_point[i], ended);
+    ++shown.done;
+    show(&ended.row);
+  };
+  watcher.progress = [&](const run::JobProgress& now) {
+    shown.done = batch.done + now.ended;
+    shown.running = now.running;
+    shown.left_s = now.left_s + batch.later_s;
+    show(nullptr);
+  };
+  static_cast<void>(run::run_points("recommend", points, how, watcher));
 }
 
 void take_candidates(std::vector<Attempt> attempts, Recommendation& into) {
@@ -95,6 +120,8 @@ void take_candidates(std::vector<Attempt> attempts, Recommendation& into) {
     if (attempt.refused) std::rethrow_exception(attempt.refused);
     if (attempt.candidate) {
       into.ranked.push_back(std::move(*attempt.candidate));
+    } else if (attempt.trouble.empty()) {
+      into.slower.push_back({attempt.scheme, *attempt.over_s});
     } else {
       into.left_out.push_back({attempt.scheme, attempt.trouble});
     }

@@ -90,9 +90,10 @@ class RankPorts {
 RunReport AlphaBetaNetwork::run(int ranks, const RankProgram& program) {
   const RankPorts ports(machine_, switches_);
   const std::vector<double> bandwidths(2 * static_cast<std::size_t>(ranks), 1.0);
-  return SharedLinksLoop<RankPorts>(ranks, ports, bandwidths, host_, timeline(), nullptr,
-                                    read_ahead_, events_alone_)
-      .run(program);
+  SharedLinksLoop<RankPorts> loop(ranks, ports, bandwidths, host_, timeline(), nullptr, read_ahead_,
+                                  events_alone_);
+  loop.give_up_after(limit());
+  return loop.run(program);
 }
 
 }  // namespace thinwire::networks

@@ -469,6 +469,10 @@ void EventLoop::run_to_end(const RankProgram& program) {
   }
   do {
     run_ready();
+    // All that could run has waited for what comes after the events that were handled.
+    if (running_ > 0 && std::isfinite(limit_) && handled() > limit_) {
+      throw TooSlowError("the run takes longer than {} s", limit_);
+    }
   } while (running_ > 0 && advance());
   if (running_ > 0) {
     rethrow_unheard();  // the others may be waiting for the failed program

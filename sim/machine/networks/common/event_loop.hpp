@@ -312,6 +312,9 @@ class EventLoop {
   [[nodiscard]] const SlotPool& slots() const { return slots_; }
   PhaseNames& names() { return names_; }
 
+  /// As Network::give_up_after().
+  void give_up_after(Seconds limit) { limit_ = limit.value(); }
+
  protected:
   /// Runs the program on all ranks to its end.
   void run(const RankProgram& program, std::span<const std::unique_ptr<LoopRank>> ranks);
@@ -393,6 +396,7 @@ class EventLoop {
   std::vector<std::size_t> ready_;  ///< indexes into strands_
   std::vector<std::size_t> resumed_;
   std::size_t running_ = 0;  ///< number of running programs, both of ranks and started ones
+  double limit_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace thinwire::networks

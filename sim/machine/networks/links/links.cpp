@@ -58,10 +58,10 @@ RunReport LinksNetwork::run(int ranks, const RankProgram& program) {
                                              : hosts_.size());
   std::optional<LinkRecorder> recorder;
   if (settings_.record_links) recorder.emplace(*fabric_, platform_.links());
-  RunReport report =
-      SharedLinksLoop<Fabric>(ranks, *fabric_, bandwidths_, settings_.host, timeline(),
-                              recorder ? &*recorder : nullptr, read_ahead_)
-          .run(program);
+  SharedLinksLoop<Fabric> loop(ranks, *fabric_, bandwidths_, settings_.host, timeline(),
+                               recorder ? &*recorder : nullptr, read_ahead_);
+  loop.give_up_after(limit());
+  RunReport report = loop.run(program);
   if (recorder) report.links = recorder->reports(report.makespan().value());
   return report;
 }
