@@ -74,9 +74,13 @@ int print_plan(const run::Sweep& sweep, const std::string& output, const SweepFl
   double expected = 0;
   double longest = 0;
   std::size_t missing = 0;
+  std::size_t skipped = 0;
+  run::Skipping skipping;
   for (const run::PlannedPoint& planned : plan) {
     const plan::Point& point = sweep.points[planned.index];
-    const bool runs = !planned.known;
+    const std::string why = skipping.why(point);
+    const bool runs = !planned.known && why.empty();
+    if (!why.empty()) ++skipped;
     if (runs) {
       ++missing;
       expected += planned.expected_s;
@@ -84,18 +88,23 @@ int print_plan(const run::Sweep& sweep, const std::string& output, const SweepFl
     }
     records.push_back({{"point", name_of(point)},
                        {"key", plan::key_of(point)},
-                       {"action", runs ? "run" : "reuse"},
+                       {"action", !why.empty() ? "skip"
+                                  : runs       ? "run"
+                                               : "reuse"},
                        {"expected_s", planned.expected_s},
-                       {"basis", planned.took_before ? "measured" : "estimated"}});
+                       {"basis", planned.took_before ? "measured" : "estimated"},
+                       {"reason", why.empty() ? Json() : Json(why)}});
   }
   std::vector<report::Column> columns;
   report::add_columns(columns, {"point", "key", "action"});
   report::add_columns(columns, {"expected_s"});
   report::add_columns(columns, {"basis"});
+  if (skipped > 0) report::add_columns(columns, {"reason"});
   fmt::print("{}", report::render(flags.view, records, columns));
   std::fflush(stdout);
-  say("{} of {} points would run, in about {} with -j {}; results go to {}", missing, plan.size(),
-      duration_text(std::max(longest, expected / flags.options.jobs)), flags.options.jobs, output);
+  say("{} of {} points would run, in about {} with -j {}{}; results go to {}", missing, plan.size(),
+      duration_text(std::max(longest, expected / flags.options.jobs)), flags.options.jobs,
+      skipped == 0 ? "" : fmt::format("; {} would be skipped", skipped), output);
   return 0;
 }
 

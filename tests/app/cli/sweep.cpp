@@ -356,6 +356,47 @@ TEST_CASE("a dry run tells what would run, and runs nothing") {
   CHECK(has(forced.out, "measured"));
 }
 
+TEST_CASE("a dry run says which points would be skipped, and why") {
+  const TemporaryFolder folder;
+  const Ended ended = run_program("sweep --dry-run --format jsonl " + folder.write("skip.json", R"({
+    "name": "skip",
+    "base": {"components": 1000, "network": "links", "platform": "gige_star"},
+    "grid": {"scheme": ["topka", "gtopk"], "ranks": [3, 64, 128]}
+  })"));
+  CHECK(ended.exit_code == 0);
+  CHECK(has(ended.err, "4 of 6 points would run, in about "));
+  CHECK(has(ended.err, "2 would be skipped"));
+  CHECK(has(ended.out, "the platform has 64 hosts, fewer than the 128 ranks"));
+  CHECK(has(ended.out, "\"action\":\"skip\""));
+}
+
+TEST_CASE("all that is wrong in a sweep is told at once, with its lines; quantities have units") {
+  const TemporaryFolder folder;
+  const Ended ended = run_program("sweep --dry-run " + folder.write("wrong.json", R"({
+    "name": "wrong",
+    "base": {"scheme": "okto", "machine": {"alpha_s": "2 apples"}},
+    "grid": {"density": [0.01, 2], "netwrk": ["links"]}
+  })"));
+  CHECK(ended.exit_code == 2);
+  for (const char* part :
+       {"/base/scheme: unknown scheme 'okto'; did you mean 'oktopk'?",
+        "    3 |     \"base\": {\"scheme\": \"okto\",", "/base/machine/alpha_s: \"2 apples\"",
+        "as in 2e-6 or 2us", "/grid/density/1: 2 is not valid",
+        "/grid/netwrk/0: unknown key 'netwrk'; did you mean 'network'?"}) {
+    CAPTURE(part);
+    CHECK(has(ended.err, part));
+  }
+  const auto time = [&](const std::string& machine) {
+    const Ended run =
+        run_program("run --scheme dense_ring -P 4 --columns scheme,time --format csv --config " +
+                    folder.write("c.json", R"({"machine": )" + machine + "}"));
+    CHECK(run.exit_code == 0);
+    return run.out.substr(run.out.find("dense_ring"));
+  };
+  CHECK(time(R"({"alpha_s": "3us", "beta_s_per_word": "32Gbps"})") ==
+        time(R"({"alpha_s": 3e-6, "beta_s_per_word": 1e-9})"));
+}
+
 TEST_CASE("a sweep leaves out the combinations that its exceptions name, and only those") {
   const TemporaryFolder folder;
   const Ended ended = run_program("sweep --dry-run " + folder.write("except.json", R"({
