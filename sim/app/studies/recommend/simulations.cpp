@@ -103,7 +103,7 @@ void simulate_all(const RecommendSettings& settings, std::vector<Attempt>& attem
   };
   watcher.ended = [&](std::size_t i, const run::EndedPoint& ended) {
     take_end(*of_point[i], ended);
-    ++shown.done;
+    if (++shown.done == shown.total) shown.left_s = 0;
     show(&ended.row);
   };
   watcher.progress = [&](const run::JobProgress& now) {
