@@ -15,7 +15,7 @@ namespace thinwire::cli {
 
 namespace {
 
-struct FitFlags {
+struct TraceFitFlags {
   std::string trace;
   std::string output;
   std::string name;
@@ -23,7 +23,7 @@ struct FitFlags {
   report::View view;
 };
 
-int fit(const FitFlags& flags) {
+int fit(const TraceFitFlags& flags) {
   if (flags.parts < 1 || flags.parts > 65536) {
     throw InputError("--parts: {} is not valid; expected a whole number, at least 1, at most 65536",
                      flags.parts);
@@ -54,7 +54,7 @@ int fit(const FitFlags& flags) {
 }  // namespace
 
 void add_trace_fit(Command& trace) {
-  auto flags = std::make_shared<FitFlags>();
+  auto flags = std::make_shared<TraceFitFlags>();
   Command command =
       trace.add_subcommand("fit", "Fit a profile to a trace, and report the errors of the fit");
   command.add_option("trace", flags->trace, "HDF5 file, or the name of a shipped trace")

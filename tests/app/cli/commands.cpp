@@ -32,7 +32,7 @@ TEST_CASE("help of every command teaches with an example") {
     CHECK(ended.out.find("Example") != std::string::npos);
     CHECK(ended.out.find("thinwire ") != std::string::npos);
   }
-  CHECK(run_program("--version").out.starts_with("0."));
+  CHECK(run_program("--version").out.starts_with("1."));
 }
 
 TEST_CASE("a run with nothing given works, and says that it lies inside its interval") {
