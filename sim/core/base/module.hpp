@@ -10,6 +10,7 @@
 
 namespace thinwire::inline base {
 
+/// A shared object that is loaded when something of it is first needed.
 struct Module {
   const char* name;    ///< of its file, without extension
   const char* brings;  ///< the library, and what it is for, for messages: "SimGrid, which ..."

@@ -26,6 +26,7 @@ class SmpiSimulation {
   virtual RunReport run(int ranks, const RankProgram& program, Timeline* timeline) = 0;
 };
 
+/// What the module `simgrid` gives away for the network smpi.
 struct SmpiFunctions {
   std::unique_ptr<SmpiSimulation> (*make)(const SmpiSettings& settings);
   std::string (*version)();
