@@ -223,7 +223,7 @@ TEST_CASE("an output that is an input is refused before it is lost") {
 TEST_CASE("results of another schema, or no results at all, are refused with their line") {
   const TemporaryFolder folder;
   check_refused(run_program("compare " + folder.write("a", "{\"schema\":99}\n")),
-                ":1: /schema: rows of schema 2");
+                ":1: /schema: this version reads rows of schema 2");
   check_refused(run_program("compare " + folder.write("b", "{\"x\":1}\n")),
                 ":1: this is not a row of results");
   check_refused(run_program("compare " + folder.write("c", "hello\n")), ":1: not JSON");

@@ -125,7 +125,7 @@ TEST_CASE("Jobs that cannot run together are refused in one line") {
       {"--job name=a,ranks=2 --job name=a,ranks=2", "'a' is the name of a job before"},
       {"--job ranks=2 --job ranks=2,platform=fat_tree", "which all jobs share"},
       {"--job ranks=2 --job ranks=2,machine.overhead_s=1e-6", "which all jobs share"},
-      {"--job ranks=2,links.background_flows=0.5", "describe what they do as a job"},
+      {"--job ranks=2,links.background_flows=0.5", "describe their traffic as a job"},
       {"--job ranks=2 --job ranks=4,approximate=2,input.profile=bert,input.statistical=true",
        "/approximate: jobs share links"},
       {"--eager 64 --set machine.destinations=1 --set machine.destinations_beyond=2 --job ranks=4",

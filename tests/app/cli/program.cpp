@@ -91,12 +91,16 @@ std::ptrdiff_t lines_in(const std::string& text) {
   return std::ranges::count(std::regex_replace(text, kExcerpt, ""), '\n');
 }
 
+std::string without_notes(const std::string& text) {
+  static const std::regex kNote("note: [^\n]*\n");
+  return std::regex_replace(text, kNote, "");
+}
+
 void check_refused(const Ended& ended, const std::string& what) {
   CAPTURE(ended.err);
   CHECK(ended.exit_code == 2);
   CHECK(ended.out.empty());
-  static const std::regex kNote("note: [^\n]*\n");
-  CHECK(lines_in(std::regex_replace(ended.err, kNote, "")) == 1);
+  CHECK(lines_in(without_notes(ended.err)) == 1);
   CHECK(ended.err.find(what) != std::string::npos);
 }
 

@@ -25,6 +25,8 @@ struct Ended {
 
 /// Without the lines of files that complaints show.
 [[nodiscard]] std::ptrdiff_t lines_in(const std::string& text);
+/// A text on stderr but for its notes.
+[[nodiscard]] std::string without_notes(const std::string& text);
 /// Checks that bad input was refused: one line on stderr that says `what`, nothing on stdout, exit
 /// code 2.
 void check_refused(const Ended& ended, const std::string& what);

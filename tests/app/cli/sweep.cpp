@@ -370,7 +370,8 @@ TEST_CASE("a dry run says which points would be skipped, and why") {
   CHECK(has(ended.out, "\"action\":\"skip\""));
 }
 
-TEST_CASE("all that is wrong in a sweep is told at once, with its lines; quantities have units") {
+TEST_CASE(
+    "all that is wrong in a sweep is told at once, with its lines, and quantities have units") {
   const TemporaryFolder folder;
   const Ended ended = run_program("sweep --dry-run " + folder.write("wrong.json", R"({
     "name": "wrong",

@@ -89,8 +89,8 @@ TEST_CASE("a setting that is declared once is read, written, checked, documented
   CHECK(plan::config_of(point, settings).at("machine").at("spoons") == 5);
   CHECK(complaint(Json{{"machine", {{"spoons", 5}}}}, settings).empty());
   CHECK(complaint(Json{{"machine", {{"spoons", -1}}}}, settings) ==
-        "test: /machine/spoons: -1 is not valid; expected integer, at least 0, at most 5000000: "
-        "spoons on the table");
+        "test: /machine/spoons: -1 is not valid; expected integer, at least 0, at most 5000000, "
+        "as in 4096, 64K or 64KiB: spoons on the table");
   CHECK(test::contains(complaint(Json{{"machine", {{"spons", 1}}}}, settings),
                        "unknown key 'spons'; did you mean 'spoons'?"));
   CHECK(!complaint(Json{{"machine", {{"spoons", 5}}}}).empty());  // without the declaration

@@ -197,10 +197,10 @@ TEST_CASE("extrapolation: what has no chunks, or is not the same for all of them
           {{"input", {{"trace", ""}}}, {"error_feedback", true}});
   Simulation simulation(plan::point_from(trees, "test"));
   CHECK_THROWS_WITH(static_cast<void>(simulation.run(TimelineSettings())),
-                    doctest::Contains("a timeline is that of all"));
+                    doctest::Contains("a timeline needs all ranks and chunks"));
   Schedule schedule;
   CHECK_THROWS_WITH(static_cast<void>(simulation.run(schedule)),
-                    doctest::Contains("a schedule is that of all"));
+                    doctest::Contains("a schedule needs all ranks and chunks"));
 }
 
 }  // namespace thinwire::run

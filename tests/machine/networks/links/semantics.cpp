@@ -368,7 +368,7 @@ TEST_CASE("A run on links does not depend on those before it") {
   }
 }
 
-TEST_CASE("A route of 27 shared links works, as of a torus of 16 x 16 x 16; more are refused") {
+TEST_CASE("A route of 27 shared links works, as of a torus of 16 x 16 x 16, and more are refused") {
   const RankProgram program = [](Communicator& comm) { return one_message(comm, kWords); };
   const PlatformFile most(chain_xml(27));
   CHECK(times_on_links({.platform = most.path()}, program)[1] == exactly(27e-6 + kBytes / 1e9));
