@@ -346,7 +346,7 @@ TEST_CASE("Rows in places that the platform does not have are skipped before any
       check_places(validation);
     });
   };
-  CHECK(refusal(kOnStar).empty());
+  CHECK(refusal(kOnStar) == "(nothing was thrown)");
   std::string other = kOnStar;
   other.replace(other.find("gige_star"), 9, "gige_sta");
   CHECK(thinwire::test::contains(refusal(other), "did you mean 'gige_star'?"));
