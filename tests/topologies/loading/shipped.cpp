@@ -35,7 +35,8 @@ TEST_CASE("an unknown platform is refused with the nearest name") {
   };
   CHECK(contains(refusal("aries_dain"),
                  "unknown platform 'aries_dain'; did you mean 'aries_daint'?"));
-  CHECK(contains(refusal("frontier"), "known are alphabeta, aries_8192, aries_daint"));
+  CHECK(contains(refusal("frontier"),
+                 "known are abci_a, abci_v, alphabeta, alps_gh200, aries_8192, aries_daint"));
   CHECK(contains(refusal(""), "unknown platform ''"));
 }
 
