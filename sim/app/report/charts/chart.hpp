@@ -63,9 +63,9 @@ struct Drawing {
 /// Draws the axes of a panel of the given size, and sets the drawing coordinates of their ends.
 /// `right`: additional room to leave on the right.
 void add_axes(Drawing& drawing, Axis& x, Axis& y, double width, double height, double right = 0);
-/// The first of the series is in the drawing; a symbol on which one of the others lies is larger, so
-/// that both are seen.
-void add_series(Drawing& drawing, std::span<const Series> series, const Axis& x, const Axis& y);
+/// Draws the first of `all`; a symbol on which one of the others lies is larger, so that both are
+/// seen.
+void add_series(Drawing& drawing, std::span<const Series> all, const Axis& x, const Axis& y);
 
 /// The content of a panel with series between two axes, and a dashed horizontal line at `rule`.
 struct Chart {

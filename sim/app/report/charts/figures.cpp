@@ -173,7 +173,7 @@ std::string parameter_text(const std::string& key, const Json& value) {
 
 /// "1.0 to 1.25 µs": both ends in one unit, or one time where their three digits are the same.
 std::string seconds_range_text(double least, double most) {
-  const std::string text = seconds_text(most);
+  std::string text = seconds_text(most);
   const std::size_t blank = text.find(' ');
   const double unit = most > 0 ? most / std::stod(text.substr(0, blank)) : 1;
   std::string from = fmt::format("{:.3g}", least / unit);

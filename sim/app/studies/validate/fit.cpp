@@ -226,8 +226,8 @@ std::vector<MeasuredRow> spread_over(const std::vector<MeasuredRow>& rows, std::
   return kept;
 }
 
-Json to_json(const MachineFit& fit, Json json) {
-  json["settings"] = fit.machine.settings;
+Json to_json(const MachineFit& fit, Json description) {
+  description["settings"] = fit.machine.settings;
   Json settings = Json::array();
   Json undetermined = Json::array();
   for (const FittedVariable& setting : fit.variables) {
@@ -235,12 +235,12 @@ Json to_json(const MachineFit& fit, Json json) {
     if (setting.identified) told["relative_deviation"] = setting.deviation;
     (setting.identified ? settings : undetermined).push_back(std::move(told));
   }
-  Json before = json.contains("calibration") ? json["calibration"] : Json();
-  json["calibration"] = {{"rows", fit.rows}, {"rms_of_log_ratio", fit.rms}, {"settings", settings}};
-  json["formula"] = to_json(fit.formula);
-  if (!undetermined.empty()) json["calibration"]["undetermined"] = undetermined;
-  if (!before.is_null()) json["calibration"]["before"] = std::move(before);
-  return json;
+  Json before = description.contains("calibration") ? description["calibration"] : Json();
+  description["calibration"] = {{"rows", fit.rows}, {"rms_of_log_ratio", fit.rms}, {"settings", settings}};
+  description["formula"] = to_json(fit.formula);
+  if (!undetermined.empty()) description["calibration"]["undetermined"] = undetermined;
+  if (!before.is_null()) description["calibration"]["before"] = std::move(before);
+  return description;
 }
 
 }  // namespace thinwire::studies
