@@ -133,13 +133,12 @@ class GoalTokens {
   void skip_blanks() {
     while (at_ < text_.size()) {
       const char c = text_[at_];
+      const std::string_view comment = c == '/' ? text_.substr(at_, 2) : std::string_view();
       if (c == ' ' || c == '\t' || c == '\r') {
         ++at_;
-      } else if (c != '/') {
-        return;
-      } else if (text_.substr(at_, 2) == "//") {
+      } else if (comment == "//") {
         at_ = std::min(text_.find('\n', at_), text_.size());
-      } else if (text_.substr(at_, 2) == "/*") {
+      } else if (comment == "/*") {
         const std::size_t end = text_.find("*/", at_ + 2);
         if (end == std::string_view::npos) refuse_statement("the comment has no end");
         line_ +=

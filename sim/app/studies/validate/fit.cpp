@@ -236,7 +236,8 @@ Json to_json(const MachineFit& fit, Json description) {
     (setting.identified ? settings : undetermined).push_back(std::move(told));
   }
   Json before = description.contains("calibration") ? description["calibration"] : Json();
-  description["calibration"] = {{"rows", fit.rows}, {"rms_of_log_ratio", fit.rms}, {"settings", settings}};
+  description["calibration"] = {
+      {"rows", fit.rows}, {"rms_of_log_ratio", fit.rms}, {"settings", settings}};
   description["formula"] = to_json(fit.formula);
   if (!undetermined.empty()) description["calibration"]["undetermined"] = undetermined;
   if (!before.is_null()) description["calibration"]["before"] = std::move(before);
