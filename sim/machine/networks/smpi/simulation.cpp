@@ -74,9 +74,7 @@ void start_actors(const std::string& instance, const std::vector<sg4::Host*>& ho
 
 class OnSimGrid final : public SmpiSimulation {
  public:
-  explicit OnSimGrid(SmpiSettings settings) : settings_(std::move(settings)) {
-    choose_contexts();
-  }
+  explicit OnSimGrid(SmpiSettings settings) : settings_(std::move(settings)) { choose_contexts(); }
 
   void configure() override { configure_smpi(settings_); }
   void take(const topologies::Platform& platform) override;
