@@ -43,7 +43,7 @@ const std::vector<std::pair<const char*, Schedule>> kSchedules{
     {"reduce_scatter_recursive_halving", reduce_scatter_recursive_halving}};
 
 /// What the ranks hold in the end, and the report.
-struct Outcome {
+struct SizedOutcome {
   RunReport report;
   std::vector<Message> held;
 };
@@ -56,11 +56,11 @@ Task<void> call(Communicator& comm, Schedule schedule, const Case& of, bool valu
   held = co_await schedule(comm, block.message(space), reduction);
 }
 
-Outcome run(Network& network, int ranks, Schedule schedule, const Case& of, bool valued) {
+SizedOutcome run(Network& network, int ranks, Schedule schedule, const Case& of, bool valued) {
   const GradientSpace space{.components = of.length, .granule = 1, .precision = of.precision};
   SharedWork shared(4 * static_cast<std::size_t>(ranks));
   const GradientReduction reduction(shared, of.gamma, space);
-  Outcome outcome{.report = {}, .held = std::vector<Message>(static_cast<std::size_t>(ranks))};
+  SizedOutcome outcome{.report = {}, .held = std::vector<Message>(static_cast<std::size_t>(ranks))};
   outcome.report = network.run(ranks, [&](Communicator& comm) {
     Message& held = outcome.held[static_cast<std::size_t>(comm.rank().value())];
     return call(comm, schedule, of, valued, reduction, space, held);
@@ -68,7 +68,7 @@ Outcome run(Network& network, int ranks, Schedule schedule, const Case& of, bool
   return outcome;
 }
 
-bool same(const Outcome& a, const Outcome& b) {
+bool same(const SizedOutcome& a, const SizedOutcome& b) {
   for (std::size_t rank = 0; rank < a.held.size(); ++rank) {
     const DenseBlock x = DenseBlock::from(a.held[rank].payload);
     const DenseBlock y = DenseBlock::from(b.held[rank].payload);
