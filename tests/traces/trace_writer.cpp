@@ -216,7 +216,7 @@ TEST_CASE("the writer refuses gradients of another shape, or out of order") {
   const auto as_is = [](GradientSample&) {};
   const float inf = std::numeric_limits<float>::infinity();
   CHECK(with(as_is, 6, {{1, 2, 3}, {4, 5, 6}}) == "(nothing was thrown)");
-  CHECK(contains(with(as_is, 7, {{1, 2, 3}, {4, 5, 6}}), "iteration 7: gradients follow"));
+  CHECK(contains(with(as_is, 7, {{1, 2, 3}, {4, 5, 6}}), "iteration 7: gradients have to follow"));
   CHECK(contains(with(as_is, 6, {{1, 2, 3}}), "gradients of 1 ranks"));
   CHECK(contains(with(as_is, 6, {{1, 2, 3}, {4, 5}}), "gradients of 2 components"));
   CHECK(contains(with(as_is, 6, {{1, 2, 3}, {4, 5, inf}}), "not finite"));
