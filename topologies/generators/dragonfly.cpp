@@ -68,11 +68,6 @@ Family dragonfly_family() {
       {"aries", "slingshot"},
       "groups of chassis of routers, as Cray XC (Aries) and Slingshot have them",
       {{"hosts", "", "hosts to hold at least: sets groups to the least that does"},
-       {"bandwidth", "", "of all cables, instead of those below"},
-       {"latency", "", "of all cables, instead of those below"},
-       {"oversubscription", "",
-        "bandwidth of a rack's hosts over that of its cables to all others, with racks [1]: "
-        "sets blue-cables"},
        {"groups", "14", "groups"},
        {"chassis", "6", "chassis of a group"},
        {"routers", "16", "routers of a chassis"},
@@ -92,6 +87,7 @@ Family dragonfly_family() {
       "groups",
       &dragonfly_xml,
       &dragonfly_words};
+  add_cable_words(family.parameters, "blue");
   add_racks(family.parameters, "groups whose routers are connected all to all");
   return family;
 }

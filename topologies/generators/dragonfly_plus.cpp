@@ -56,11 +56,6 @@ Family dragonfly_plus_family() {
       {"megafly"},
       "cells of leaf and spine switches, cables between the spines of cells",
       {{"hosts", "", "hosts to hold at least: sets cells to the least that does"},
-       {"bandwidth", "", "of all cables, instead of those below"},
-       {"latency", "", "of all cables, instead of those below"},
-       {"oversubscription", "",
-        "bandwidth of a rack's hosts over that of its cables to all others, with racks [1]: "
-        "sets global-cables"},
        {"cells", "20", "cells"},
        {"leaves", "18", "leaf switches of a cell"},
        {"spines", "18", "spine switches of a cell"},
@@ -77,6 +72,7 @@ Family dragonfly_plus_family() {
       "cells",
       &dragonfly_plus_xml,
       &dragonfly_plus_words};
+  add_cable_words(family.parameters, "global");
   add_racks(family.parameters, "cells, each with a spine for each host of a leaf");
   return family;
 }

@@ -5,15 +5,35 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 
 #include "sim/core/base/errors.hpp"
 
 namespace thinwire::topologies {
 
+namespace {
+
+void add_behind_hosts(std::vector<ParameterInfo>& parameters,
+                      std::initializer_list<ParameterInfo> added) {
+  parameters.insert(std::ranges::find(parameters, "hosts", &ParameterInfo::name) + 1, added);
+}
+
+}  // namespace
+
 void add_racks(std::vector<ParameterInfo>& parameters, const std::string& rack) {
-  const auto hosts = std::ranges::find(parameters, "hosts", &ParameterInfo::name);
-  parameters.insert(hosts + 1, {{"racks", "", "racks: " + rack},
+  add_behind_hosts(parameters, {{"racks", "", "racks: " + rack},
                                 {"hosts-per-rack", "", "hosts of a rack, with racks"}});
+}
+
+void add_cable_words(std::vector<ParameterInfo>& parameters, const std::string& kind) {
+  const char* const all = "of all cables, instead of those below";
+  add_behind_hosts(
+      parameters,
+      {{"bandwidth", "", all},
+       {"latency", "", all},
+       {"oversubscription", "",
+        "bandwidth of a rack's hosts over that of its cables to all others, with racks [1]: sets " +
+            kind + "-cables"}});
 }
 
 std::optional<Racks> CommonWords::take_racks() {

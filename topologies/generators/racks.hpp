@@ -19,6 +19,9 @@ struct Racks {
 
 /// Adds "racks" and "hosts-per-rack" behind "hosts"; `rack` says what the family calls a rack.
 void add_racks(std::vector<ParameterInfo>& parameters, const std::string& rack);
+/// Adds "bandwidth", "latency" and "oversubscription" behind "hosts", for families whose racks are
+/// joined by cables of this kind, as set_cables_between() does.
+void add_cable_words(std::vector<ParameterInfo>& parameters, const std::string& kind);
 
 /// What was given, while words of all families are replaced by the family's own parameters.
 class CommonWords {

@@ -19,6 +19,7 @@
 #include "tests/support/errors.hpp"
 #include "tests/support/links.hpp"
 #include "tests/support/networks.hpp"
+#include "tests/support/plain_rank.hpp"
 #include "tests/support/ranks.hpp"
 #include "topologies/loading/shipped.hpp"
 
@@ -28,18 +29,6 @@ using algorithms::direct_exchange;
 using algorithms::ExchangeOrder;
 
 namespace {
-
-/// Takes each step itself.
-class PlainRank final : public ForwardingCommunicator {
- public:
-  explicit PlainRank(Communicator& parent)
-      : ForwardingCommunicator(parent, parent.rank(), parent.size()) {}
-
- protected:
-  Request start_program(StartedProgram program) override {
-    return start_on_parent(std::move(program));
-  }
-};
 
 /// Messages of lengths that differ, down to none, and work that differs.
 class Uneven final : public algorithms::Exchange {
@@ -75,8 +64,8 @@ struct Repeated {
 /// Ranks come at different times, to two exchanges with a message between them.
 Task<void> exchange_twice(Communicator& on_network, Repeated of, bool plain, test::BodyCount& count,
                           int& complete) {
-  std::unique_ptr<PlainRank> wrapped;
-  if (plain) wrapped = std::make_unique<PlainRank>(on_network);
+  std::unique_ptr<test::PlainRank> wrapped;
+  if (plain) wrapped = std::make_unique<test::PlainRank>(on_network);
   Communicator& comm = wrapped ? *wrapped : on_network;
   const int size = comm.size();
   const int rank = comm.rank().value();

@@ -16,23 +16,12 @@
 #include "sim/core/kernel/group.hpp"
 #include "tests/support/errors.hpp"
 #include "tests/support/networks.hpp"
+#include "tests/support/plain_rank.hpp"
 #include "tests/support/ranks.hpp"
 
 namespace thinwire::networks {
 
 namespace {
-
-/// Takes each round itself.
-class PlainRank final : public ForwardingCommunicator {
- public:
-  explicit PlainRank(Communicator& parent)
-      : ForwardingCommunicator(parent, parent.rank(), parent.size()) {}
-
- protected:
-  Request start_program(StartedProgram program) override {
-    return start_on_parent(std::move(program));
-  }
-};
 
 /// Pieces and works whose lengths differ, some of which are empty.
 class Uneven final : public RoundsPart {
@@ -68,8 +57,8 @@ std::vector<Rounds> all_rounds(int members) {
 
 /// Ranks come at different times, to rounds of all of them and then of groups.
 Task<void> take_twice(Communicator& on_network, double work, bool plain) {
-  std::unique_ptr<PlainRank> wrapped;
-  if (plain) wrapped = std::make_unique<PlainRank>(on_network);
+  std::unique_ptr<test::PlainRank> wrapped;
+  if (plain) wrapped = std::make_unique<test::PlainRank>(on_network);
   Communicator& comm = wrapped ? *wrapped : on_network;
   co_await comm.compute(Seconds(3e-6 * (comm.rank().value() * 7 % 5)));
   {
