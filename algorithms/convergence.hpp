@@ -30,11 +30,11 @@ struct ConvergenceReport {
 /// unless the table names them.
 [[nodiscard]] ConvergenceReport convergence_of(std::string_view scheme);
 
-/// What trainings of a small model said (results/training/): the accuracy at the end compared with
-/// that of dense training, in points, as the mean over seeds with its 95% interval.
+/// What trainings of a small model said (results/training/): the accuracy at the end minus
+/// the accuracy of dense training, in points, as the mean over seeds with its 95% interval.
 struct MeasuredConvergence {
   std::string_view scheme;
-  std::string_view model;  ///< that of thinwire-train
+  std::string_view model;  ///< its name in thinwire-train
   double density = 0;
   int ranks = 0;
   int iterations = 0;

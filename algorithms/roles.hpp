@@ -21,7 +21,7 @@ namespace thinwire::algorithms {
 /// Which part of a gradient each rank of a communicator sums, of as many parts as there are ranks.
 class PartsOfRanks {
  public:
-  /// Part i is that of rank i.
+  /// Rank i sums part i.
   PartsOfRanks() = default;
   /// The parts by rank.
   explicit PartsOfRanks(std::vector<std::int32_t> parts) : parts_(std::move(parts)) {}
@@ -29,7 +29,7 @@ class PartsOfRanks {
   [[nodiscard]] Rank of(Rank rank) const {
     return parts_.empty() ? rank : Rank(parts_[static_cast<std::size_t>(rank.value())]);
   }
-  /// All of them by rank; empty if part i is that of rank i.
+  /// All of them by rank; empty if rank i sums part i.
   [[nodiscard]] std::span<const std::int32_t> by_rank() const { return parts_; }
 
  private:
@@ -79,7 +79,7 @@ class Roles {
     return Numbers::deferred(
         count, [selected, numbers_of = std::move(numbers_of)] { return numbers_of(selected); });
   }
-  /// Where the numbers of entries of `ranks` ranks repeat, of which those of a rail are `along`.
+  /// Where the numbers of entries of `ranks` ranks repeat; a rail has `along` of these ranks.
   [[nodiscard]] virtual Repeats repeats(int ranks, int /*along*/) const { return {ranks, ranks}; }
   /// For each block the one whose probability of having entries it has; empty: its own.
   [[nodiscard]] virtual std::vector<std::uint32_t> blocks_like(

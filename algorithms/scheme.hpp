@@ -38,7 +38,7 @@ struct Reduced {
   /// Values that the rank dropped on the way and keeps for its next gradient, of other ranks too.
   SparseVector returned = {};
   SelectionReport selection = {};  ///< sparse schemes only
-  /// Words that the rank gathered to compute the sum, if they are not those of the sum.
+  /// Words that the rank gathered to compute the sum, if they are not as many as the sum has.
   Words gathered = {};
   /// Words of its own that it sent, if they are not its selection or its whole dense gradient.
   Words sent = {};
@@ -109,7 +109,7 @@ struct Terms {
   double messages = 0;
   double words = 0;
   double reduced = 0;  ///< words of values that are added to others
-  double seconds = 0;  ///< time that does not depend on the machine, such as that of a protocol
+  double seconds = 0;  ///< time that does not depend on the machine, as a protocol's own time
 
   friend Terms operator+(Terms a, Terms b) {
     return {a.messages + b.messages, a.words + b.words, a.reduced + b.reduced,
@@ -201,7 +201,7 @@ struct PaperCost {
 /// as equally as possible. Only schemes of the same collective can replace one another.
 enum class Collective : std::uint8_t {
   allreduce,       ///< every rank ends with the sum of the ranks' vectors
-  allgather,       ///< every rank ends with the vector whose block r is that of rank r
+  allgather,       ///< every rank ends with the vector whose block r comes from rank r
   reduce_scatter,  ///< rank r ends with block r of the sum
   alltoall,        ///< rank r ends with block r of every rank's vector, by sender
   ping_pong,       ///< rank 0 and the last rank end with the vector of rank 0, others with nothing

@@ -17,7 +17,7 @@ namespace thinwire::algorithms {
 
 /// What a sparsifier that is controlled by counts has arrived at before the first iteration.
 struct SettledState {
-  int iterations = 0;      ///< that it took; 0: the first iteration is that of a training
+  int iterations = 0;      ///< that it took; 0: the first iteration is a training's first
   bool cut_short = false;  ///< the search ended before f, the traffic ratio, was seen to settle
   double scale = 1;        ///< of every rank's first threshold
   std::vector<std::int64_t> partitions = {};  ///< as the sparsifier keeps them; empty: the first
@@ -60,7 +60,7 @@ struct SchemeSetup {
   Seconds copy_per_word = {};
   FreshMemory fresh = {};  ///< of their buffers
   WorkPrices prices = {};  ///< of local work, when a training iteration is simulated
-  bool on_device = false;  ///< whether it is: the prices are those of a device
+  bool on_device = false;  ///< whether one is, at the prices of a device
   /// A scheme that gathers leaves the time of decoding to its caller, which spends it on the strand
   /// that computes: messages overlap with the backward pass, but a GPU decodes or computes.
   bool decode_later = false;

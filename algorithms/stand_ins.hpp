@@ -18,7 +18,7 @@ struct CostInput;
 /// these of its options.
 ///
 /// The pipeline may fill and empty several times, once for each bucket. A bucket's chunks may be
-/// shorter than those of the first; they are taken for fewer ones of the same length together.
+/// shorter than the first bucket's; they are taken for fewer chunks of the same length together.
 struct Pipeline {
   std::int64_t chunks = 1;  ///< in each tree
   std::int64_t fills = 1;

@@ -18,9 +18,9 @@ namespace thinwire::traces {
 
 namespace {
 
-constexpr std::uint64_t kBursts = 0x6275727374;  // separates these draws from those of the source
+constexpr std::uint64_t kBursts = 0x6275727374;  // separates these draws from the source's draws
 
-/// The layers scaled to another n; those that vanish are dropped.
+/// The layers scaled to another n; layers that vanish are dropped.
 std::vector<Layer> stretched(const Profile& profile, std::int64_t components) {
   const double factor = static_cast<double>(components) / static_cast<double>(profile.components);
   std::vector<Layer> layers;

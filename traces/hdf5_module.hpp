@@ -13,7 +13,7 @@ namespace thinwire::traces {
 
 inline constexpr Module kHdf5{.name = "hdf5", .brings = "HDF5, which reads and writes traces"};
 
-/// The functions are those of TraceReader.
+/// Does the work of TraceReader's functions of the same names.
 struct TraceReader::File {
   File() = default;
   File(const File&) = delete;
@@ -28,7 +28,7 @@ struct TraceReader::File {
   [[nodiscard]] virtual std::vector<float> gradient(std::size_t at, Rank rank) const = 0;
 };
 
-/// The functions are those of TraceWriter.
+/// Does the work of TraceWriter's functions of the same names.
 struct TraceWriter::File {
   File() = default;
   File(const File&) = delete;

@@ -101,7 +101,7 @@ struct Profile {
 [[nodiscard]] Profile read_profile(const std::string& path);
 void write_profile(const Profile& profile, const std::string& path);
 
-/// p of the model above; `density` is that of the region, in [0, 1].
+/// p of the model above; `density` is the region's density, in [0, 1].
 [[nodiscard]] double selection_probability(const Popularity& popularity, PopularityFamily family,
                                            double density, double z);
 /// The density of every region when ranks select at `density`: proportional to the profile's,

@@ -51,7 +51,7 @@ class SyntheticSource final : public GradientSource {
   };
 
   /// For each stratum, the offset of the common coordinate, or the cyclic shift of the ranks. It is
-  /// the same for all ranks, so that of the last iteration is cached.
+  /// the same for all ranks, so the offsets of the last iteration are cached.
   [[nodiscard]] const std::vector<std::uint32_t>& turns(int iteration) const;
 
   SyntheticSettings settings_;

@@ -9,7 +9,7 @@
 namespace thinwire::traces {
 
 /// Iteration i has the trace's i-th recorded iteration; the trace repeats after the last one. The
-/// values are those of accumulators, so they include residuals.
+/// values come from accumulators, so they include residuals.
 class TraceSource final : public GradientSource {
  public:
   explicit TraceSource(TraceReader reader) : reader_(std::move(reader)) {}

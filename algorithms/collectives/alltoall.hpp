@@ -27,8 +27,8 @@ namespace thinwire::algorithms {
 
 /// Bruck et al. (IEEE TPDS 1997), as in Open MPI: the block for rank + i travels by the distances
 /// 1, 2, 4 ... that are bits of i, all blocks of a step in one message.
-/// Cost: log P α + P/2 log P L β if P is a power of two. At any P, ceil(log P) messages, that of
-/// distance d with the blocks i < P that have the bit d. The blocks are copied into their order
+/// Cost: log P α + P/2 log P L β if P is a power of two. At any P, ceil(log P) messages; the
+/// message of distance d has the blocks i < P that have the bit d. The blocks are copied into their order
 /// before and after, and into and out of each message. `buffer` is the time for the buffer in which
 /// they are ordered.
 [[nodiscard]] Task<std::vector<Message>> alltoall_bruck(Communicator& comm,

@@ -1,6 +1,6 @@
 // Allreduces in several channels at once, as NCCL does them. Each channel carries its share of the
-// value over a ring or a pair of trees of its own, whose ways into the nodes and out of them are on
-// other ranks than those of the next channel, so that all NICs of a node work.
+// value over a ring or a pair of trees of its own. The channels enter and leave a node on different
+// ranks, so that all NICs of a node work.
 //
 // Values must have the same length on every rank, so gradients must be dense. Ranks wait for
 // whichever message comes first, so no channel waits for another.

@@ -63,7 +63,7 @@ using AlongRail = std::function<Task<Message>(Communicator& rail, Message piece,
 /// sum to the others of its node (allgather_in_node). Both exchanges inside nodes go directly from
 /// rank to rank, in node - 1 steps.
 /// Cost for dense values of L words, if node divides P: 2 (node - 1) (α + L/node β) plus the cost of
-/// `along_rail` for L/node words. All ranks agree to the last bit if those of each rail do.
+/// `along_rail` for L/node words. All ranks agree to the last bit if the ranks of each rail do.
 [[nodiscard]] Task<Message> allreduce_over_rails(Communicator& comm, Nodes nodes, Message mine,
                                                  const Reduction& reduction,
                                                  const AlongRail& along_rail);

@@ -16,7 +16,7 @@ namespace thinwire::algorithms {
 
 /// The regions of the gradient, and the rank that owns each of them. With R rails and m nodes, there
 /// are R m regions; rail j has the m regions from j m on, and node i the region j m + i. If nodes
-/// have one rank, region r is that of rank r. Ranks beyond the rails, which nodes have if the last
+/// have one rank, rank r owns region r. Ranks beyond the rails, which nodes have if the last
 /// one is smaller, own none.
 class RailRegions {
  public:
@@ -38,8 +38,8 @@ class RailRegions {
   Nodes nodes_;
 };
 
-/// The sum of this rank's region over all ranks; nothing if it owns none. `boundaries` are those of
-/// all regions.
+/// The sum of this rank's region over all ranks; nothing if it owns none. `boundaries` are the
+/// boundaries of all regions.
 /// Schedule, one phase each: inside a node, rank j receives the part of rail j from the others and
 /// sums it (split_in_node); on each rail, every rank receives its region from the others and sums it
 /// (split_along_rails). Nodes of one rank: split_and_reduce(), without these phases.

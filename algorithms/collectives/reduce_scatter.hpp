@@ -73,8 +73,8 @@ struct Halved {
 
 /// Recursive halving among the ranks of the core, none of which may have folded in. The value is
 /// cut into `pieces` pieces: one for each rank of the core, or one for each of P ranks, of which a
-/// pair's stay together. With descending distances a rank ends with its own; with ascending ones,
-/// with those of the place whose bits are in reverse order.
+/// pair's stay together. With descending distances a rank ends with its own pieces; with ascending
+/// distances, with the pieces of the place whose bits are in reverse order.
 [[nodiscard]] Task<Halved> reduce_by_halving(Communicator& comm, Core core, Message held,
                                              const Reduction& reduction, int pieces,
                                              Distances distances);

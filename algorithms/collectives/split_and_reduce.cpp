@@ -85,8 +85,8 @@ class SplitAndReduce final : public Exchange {
     return {static_cast<std::uint32_t>(boundaries[at]),
             static_cast<std::uint32_t>(boundaries[at + 1])};
   }
-  /// How the size of a sum grows with the number of statistical vectors like `selected_`: its
-  /// logarithm over that of the number, up to all ranks.
+  /// How the size of a sum grows with the number of statistical vectors like `selected_`: the
+  /// logarithm of the size over the logarithm of the number, up to all ranks.
   [[nodiscard]] double growth_to(double ranks) const {
     const Statistics& one = statistics_of(selected_.payload());
     if (one.common || one.size == 0 || ranks == 1) return 0;

@@ -8,7 +8,7 @@
 //   allgather_neighbor_exchange   P/2 α + n (P-1)/P β        (Chen et al., HPC Asia 2005)
 //
 // Exact at any P and n with the added terms. If P does not divide n, the first n mod P blocks are a
-// word longer, and the path is that of the longest message of each step: around the ring block 0,
+// word longer, and the path follows the longest message of each step: around the ring block 0,
 // otherwise the first blocks that go together.
 // What Open MPI does at other P is done here too: recursive doubling is Bruck's algorithm unless P
 // is a power of two, and neighbour exchange is the ring if P is odd.

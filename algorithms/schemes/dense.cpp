@@ -42,8 +42,8 @@ class DenseCollective final : public Scheme {
   Seconds preparing_;
 };
 
-/// The cost of a schedule for powers of two, extended to any P: that of `ranks`, the power of two
-/// below P, and two messages of the whole gradient when ranks fold in.
+/// The cost of a schedule for powers of two, extended to any P: the cost for `ranks`, the power of
+/// two below P, and two messages of the whole gradient when ranks fold in.
 struct CoreCost {
   int ranks;
   double log;

@@ -13,7 +13,7 @@
 //   make of them, which is also spent; else compress_s + compress_s_per_component d +
 //   compress_s_per_entry P s/2, profiled offline. Options that are given override both.
 // (The paper then prints the difference as (K-1)(α + (1/K - γ) dA/B); its own two costs give 2/K as
-// the first term. We use the costs.) α and β are those of the network that runs.
+// the first term. We use the costs.) α and β are the parameters of the network that runs.
 //
 // Cost: (P-1) (α + 2mβ) for each compressed tensor with m slots, 2 (P-1) (α + ceil(d/P) β) for each
 // bucket of d components in other tensors.

@@ -12,11 +12,11 @@
 // published TopKReducer); allgather of the indexes, one word each, padded to the largest selection
 // (`padded`, which NCCL's allgather requires); union of the indexes; Rabenseifner's allreduce of the
 // values there, dense.
-// Cost with m the size of the largest selection and K that of the union: (log P) α + m (P-1) β for
+// Cost with the largest selection's size m and the union's size K: (log P) α + m (P-1) β for
 // the indexes, 2 log P α + 2K (P-1)/P β for the values; the paper omits the sizes, ceil(log P) α +
 // (P-1) β. K lies between m and the sum of all selections; with exdyna it equals that sum, so the
 // cost is exact at powers of two. With m = k'/P nothing is padded (Equations 3 to 5).
-// Work: at a device's prices, each rank sorts all gathered indexes and drops duplicates; those of
+// Work: at a device's prices, each rank sorts all gathered indexes and drops duplicates; indexes of
 // disjoint parts it only copies. Then as shared_values.hpp.
 // Restrictions: none. Memory: the indexes, and the values of the union at each rank.
 //

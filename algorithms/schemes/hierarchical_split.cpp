@@ -3,7 +3,7 @@
 // nodes.
 //
 // This composition is ours, of SSAR_Split_allgather (SparCML, SC 2019, section 5.3.2) and the two
-// levels of BlueConnect (MLSys 2019). The result and the contributions are those of
+// levels of BlueConnect (MLSys 2019). The result and the contributions are the same as with
 // ssar_split_allgather and topka: the sum of all selections.
 //
 // Schedule, for nodes as in algorithms/collectives/hierarchical.hpp, with g ranks and R rails, and m

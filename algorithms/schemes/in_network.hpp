@@ -22,8 +22,8 @@
 //   one rank per node   α + n β + s
 // A step on network `links` takes the latency of the switches' trees in place of nothing, and the
 // rails have links of their own. Sums in switches take no γ.
-// Exact where C R divides n and node divides P, all sums are in switches, and those of both levels
-// take the same s. The bandwidth of a slower switch takes the place of the ports'.
+// Exact where C R divides n and node divides P, all sums are in switches, and the switches of
+// both levels take the same s. The bandwidth of a slower switch takes the place of the ports'.
 // Restrictions: the platform must have switches that sum. Memory: n words per rank.
 //
 // Worked example: n = 32, P = 4 on one node, C = 2: chunks of 16, pieces of 4. Steps: 16 words; 16 +

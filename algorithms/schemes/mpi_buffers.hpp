@@ -14,7 +14,7 @@ using Buffers = Seconds (*)(const SchemeSetup& setup);
 /// are made, and of buffers.
 [[nodiscard]] Seconds preparing(const SchemeSetup& setup, Buffers buffers);
 
-/// Of collectives without buffers, or with short ones, as those of a segment.
+/// The time of collectives without buffers, or with short ones, such as a segment's.
 [[nodiscard]] Seconds no_buffers(const SchemeSetup& setup);
 /// An allreduce around a ring: two, for blocks that arrive.
 [[nodiscard]] Seconds buffers_of_ring(const SchemeSetup& setup);

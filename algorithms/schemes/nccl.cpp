@@ -341,7 +341,7 @@ Interval ring_interval(const NcclPlan& plan, std::int64_t n) {
   run.low.seconds += plan.format.launch.value();
   run.high.seconds = plan.format.launch.value() + turns * longest_delay(plan, longest);
   // Messages that come out of step wait for at most one of each channel. Without a clock (the
-  // network `counting`) those of several channels come in no order, and wait for up to as many again.
+  // network `counting`) messages of several channels come in no order, and wait for up to as many again.
   if (plan.channels > 1) run.high.messages += turns * plan.channels;
   if (plan.channels > 1 || n % pieces != 0) {
     run.high = run.high + messages_of(plan, plan.channels, longest);

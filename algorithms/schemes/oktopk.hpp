@@ -52,9 +52,9 @@
 // Rail j, the ranks j of all nodes, has m of the P regions, which follow one another, so each
 // exchange has two levels: inside a node, rank j receives and sums what its rail has; along the rail,
 // each node receives its region. The result is gathered along the rails, and then inside the nodes.
-// The result and the contributions are those of oktopk. A rank sends and receives as many words as
-// with oktopk, up to 2k (g - 1)/g more, and those between nodes are the sums of a node: where its
-// ranks select the same, g times fewer. (g - 1) + (m - 1) messages take the place of P - 1.
+// The result and the contributions are the same as with oktopk. A rank sends and receives as many words
+// as with oktopk, up to 2k (g - 1)/g more. Between nodes go the sums of a node: where its ranks select
+// the same, g times fewer words. (g - 1) + (m - 1) messages take the place of P - 1.
 // Where the last node is smaller, there are as many rails as it has ranks, and the other ranks hold
 // no region.
 //

@@ -114,7 +114,7 @@ class BlockPlan {
   [[nodiscard]] std::uint32_t end_of(int aggregator) const {
     return contiguous_ ? block_at(aggregator, blocks_of(aggregator)) : size_.count();
   }
-  /// The place of a block, which leads to that of another aggregator if one stands for others.
+  /// The place of a block; if one aggregator stands for others, the place of another one's block.
   [[nodiscard]] std::uint32_t place_of(std::uint32_t block) const {
     return contiguous_ ? block - block_at(aggregator_of(block), 0)
                        : block / static_cast<std::uint32_t>(ranks_);

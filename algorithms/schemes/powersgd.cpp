@@ -15,7 +15,7 @@ namespace thinwire::algorithms {
 
 namespace {
 
-constexpr std::uint64_t kQueryDraws = 0x9031;  // separates these draws from those of gradients
+constexpr std::uint64_t kQueryDraws = 0x9031;  // separates these draws from the gradients' draws
 constexpr const char* kProducts = "products";
 
 Message block_message(std::vector<float> values) {

@@ -1,6 +1,6 @@
 // PowerSGD: the gradient's matrices are summed as two factors of low rank (Vogels, Karimireddy and
 // Jaggi, NeurIPS 2019, arXiv:1905.13727, Algorithm 1). The paper's text was not at hand: the schedule
-// is that of its published code (epfml/powersgd, gradient_reducers.py, RankKReducer).
+// follows its published code (epfml/powersgd, gradient_reducers.py, RankKReducer).
 //
 // Schedule, with the matrices M of each rank, and one query Q of r columns that all ranks share:
 //   1. each rank multiplies P = M Q;
@@ -10,8 +10,8 @@
 //   4. each rank multiplies Q = M^T P;
 //   5. an allreduce sums all Q;
 //   6. every rank multiplies P Q^T, the sum of the gradients projected on the columns of P.
-// Q is the query of the next iteration (`warm_start`), so that the iterations are those of a power
-// method; the first one is drawn, and without warm start each one is. Both allreduces are
+// Q is the query of the next iteration (`warm_start`), so that the iterations form a power method;
+// the first query is drawn, and without warm start each one is. Both allreduces are
 // Rabenseifner's; the paper names none.
 // A rank's contribution, for error feedback, is a P-th of P Q^T, and its own vectors, as in the
 // published code.

@@ -9,7 +9,7 @@
 //            ring. This is the schedule of ZeRO++'s qgZ (Wang et al., arXiv:2306.10209, 2023) without
 //            its second level for nodes, and of the compressed allreduce of 1-bit Adam (Tang et al.,
 //            ICML 2021). The papers were not at hand: the schedule is as DeepSpeed describes it
-//            (runtime/comm, runtime/fp16/onebit). With 1 bit, that of 1-bit Adam, a block is its signs
+//            (runtime/comm, runtime/fp16/onebit). With 1 bit, as in 1-bit Adam, a block is its signs
 //            and one scale, the root of its mean square. What 1-bit Adam keeps of the error of the
 //            second quantisation is left out.
 //
@@ -20,9 +20,9 @@
 // (α + Lβ), n (P-1)/P γ; exact if P divides n. The error is at most one step of each rank's levels and
 // one of the sum's.
 // With a device: the price of quantising n components (signsgd: and of a scan of them), and of
-// restoring those of P ranks. signsgd loses more than half of a gradient, so in a training it also pays
-// for what error feedback reads and writes, which `workload.feedback` chooses. The rounding of the other
-// two is unbiased, and they keep nothing.
+// restoring the components of P ranks. signsgd loses more than half of a gradient, so in a training it
+// also pays for what error feedback reads and writes, which `workload.feedback` chooses. The rounding of
+// the other two is unbiased, and they keep nothing.
 // Restrictions: none. Memory: n values per rank during the allgather.
 //
 // Worked examples: signsgd, P = 4, n = 3200: 3 messages of 101 words. quantised_alltoall, the same

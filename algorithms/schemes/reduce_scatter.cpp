@@ -7,7 +7,7 @@
 //
 // Exact at any P and n with the added terms:
 //   - If P does not divide n, the first n mod P blocks are a word longer. Block 0 is on the path of
-//     the ring and of the pairwise exchange, and the halves that contain it on that of halving.
+//     the ring and of the pairwise exchange; the halves that contain it are on the path of halving.
 //   - If P is no power of two, halving folds in: α + n (β + γ) before, α + n/P β afterwards, and the
 //     blocks of a pair stay together (Open MPI, coll_base_reduce_scatter.c, basic_recursivehalving,
 //     and MPICH; Open MPI leaves out messages of empty blocks, which are sent here).

@@ -1,8 +1,8 @@
 // SparCML's allreduces of sparse streams (Renggli et al., SC 2019, section 5.3), and topkdsa, the
 // name of its dynamic one in Ok-Topk (PPoPP 2022, Table 1). A stream is COO or dense, and has a
-// word in front that says which. The static schemes (ssar) are for results of up to δ components,
-// and stay sparse all along; those of the dynamic ones (dsar) become dense. δ = n isize/(c + isize)
-// with isize bytes a value and c an index: n/2 here. Above it COO is longer than dense. As summing
+// word in front that says which. Streams of the static schemes (ssar), for results of up to δ
+// components, stay sparse all along; streams of the dynamic schemes (dsar) become dense. δ = n isize/(c +
+// isize) with isize bytes a value and c an index: n/2 here. Above it COO is longer than dense. As summing
 // COO takes longer too, δ may be set lower (`delta`, a share of the components).
 //
 //   ssar_recursive_double  exchange and sum with rank ^ 1, 2, 4 ...

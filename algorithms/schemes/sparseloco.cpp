@@ -1,6 +1,6 @@
 // SparseLoCo: the largest entries of every chunk, in few bits, gathered every H iterations (Sarfi,
 // Thérien, Lidin, Belilovsky, 2025, arXiv:2508.15706). Of the paper only the abstract was at hand; the
-// selection and the quantiser are those of CCLoco, the name under which its code was published first
+// selection and the quantiser follow CCLoco, the name under which its code was published first
 // (chunked top-k; TopKCompressor). Figures are from the authors' descriptions of their trainings.
 //
 // Schedule: bucket_topk with chunks of 4096 selects; the values are put into 2^bits bins around their

@@ -1,6 +1,6 @@
 // deft: layers are dealt out to the ranks, and each rank selects the largest entries of its layers
 // (DEFT: Yoon and Oh, ICPP 2023, arXiv:2307.03500). Of the paper only the abstract was at hand: the
-// algorithm is that of its published code (kljp/deft, gradient_reducers.py).
+// algorithm follows its published code (kljp/deft, gradient_reducers.py).
 //
 // Layers: the model's tensors; one of more than n/P components is cut into P parts as equal as
 // possible. Without tensors the gradient is one.
@@ -21,7 +21,7 @@
 // each. In the published code the norms precede the broadcast; here they are paid with the selection.
 // Statistical gradients: the square of a layer's norm is the number of its entries among the 8k
 // largest, times the mean square that is expected of them there. The rank that allocates has drawn them for all layers. For its own share, a
-// rank draws those of its own layers alone, and the other ones have the norms that are expected. A
+// rank draws the norms of its own layers alone, and the other layers have the norms that are expected. A
 // selection is located in one region, of as many coordinates as its layers have.
 // Memory: a few numbers a layer, which the ranks share.
 //

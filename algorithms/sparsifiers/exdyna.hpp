@@ -12,7 +12,7 @@
 // according to the counts of the last iteration: when one of two neighbours selected more than
 // `imbalance` times the mean and the other less than 1/imbalance of it, the first gives `blk_move`
 // blocks to the other (published: 1), unless that leaves it fewer than `min_blk` (published: a
-// quarter of the mean, blocks/4P). Each move corrects the counts by that of average blocks. With
+// quarter of the mean, blocks/4P). Each move corrects the counts by the count of average blocks. With
 // blk_move = 0 partitions are static, the coarse-grained baseline of Figure 9. A partition near the
 // mean passes nothing on, but its count scatters: where the density falls steadily over the space,
 // the traffic ratio f (Equation 5) falls for thousands of iterations.

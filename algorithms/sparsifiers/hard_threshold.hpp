@@ -7,7 +7,7 @@
 //
 // With `published` it is 1/(2 sqrt(k)), as in the code published with ExDyna (infinite for k = 0).
 // That is in the units of the gradients, so it says something only about gradients whose scale is
-// known: those of a trace. Synthetic ones and profiles have a scale of their own.
+// known: gradients of a trace. Synthetic ones and profiles have a scale of their own.
 //
 // Work: n compared. The tuning is not part of an iteration and costs nothing here.
 //

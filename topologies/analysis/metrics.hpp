@@ -48,7 +48,7 @@ struct Bisection {
                                      std::span<const PlatformHost> hosts,
                                      std::size_t random_halves = 3, std::uint64_t seed = 1);
 
-/// The maximum flow from the hosts of one set to those of the other, as above.
+/// The maximum flow from the hosts of one set to the hosts of the other, as above.
 [[nodiscard]] std::optional<double> max_flow(const PlatformGraph& platform,
                                              const std::vector<HostIndex>& from,
                                              const std::vector<HostIndex>& to);

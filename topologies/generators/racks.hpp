@@ -46,13 +46,13 @@ class CommonWords {
   /// Sets "nodes", the hosts of a switch of a rack, to a divisor of its hosts up to what was given or
   /// is usual, and `switches` to the number of these switches.
   void set_switches(const Racks& racks, const std::string& switches);
-  /// Takes a word, and gives its value to those of the parameters that were not given.
+  /// Takes a word, and gives its value to each of the parameters that was not given.
   void spread(const std::string& word, const std::vector<std::string>& parameters);
   /// Takes "bandwidth" and "latency", for all cables of these kinds.
   void spread_figures(const std::vector<std::string>& cables);
-  /// Takes "oversubscription", and sets "KIND-cables", those between two racks, so that the bandwidth
-  /// of a rack's hosts is as many times that of its cables to all others. Throws InputError if it is
-  /// given without racks.
+  /// Takes "oversubscription", and sets "KIND-cables", the cables between two racks, so that the
+  /// bandwidth of a rack's hosts is as many times the bandwidth of its cables to all other racks. Throws
+  /// InputError if it is given without racks.
   void set_cables_between(const std::optional<Racks>& racks, const std::string& kind);
 
  private:

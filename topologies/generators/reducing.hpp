@@ -14,10 +14,10 @@ namespace thinwire::topologies {
 /// loading/platform.hpp.
 using ReducingFigures = std::vector<std::pair<std::string, LinkFigures>>;
 
-/// Adds the parameters to those of a family; `nodes` says whether its nodes have switches.
+/// Adds the parameters to a family's parameters; `nodes` says whether its nodes have switches.
 void add_reducing_parameters(std::vector<ParameterInfo>& parameters, bool nodes);
-/// What they say. The bandwidths are those of the links, of a host's to the switch of its node and
-/// to the network.
+/// What they say. `of_node` and `of_network` are the bandwidths of a host's links to the switch of its
+/// node and to the network.
 [[nodiscard]] ReducingFigures reducing_figures(const Settings& settings, double of_node,
                                                double of_network);
 

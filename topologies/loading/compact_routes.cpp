@@ -87,7 +87,7 @@ class CompactRoutes::Maker {
 
   // --- each pair when it is needed
 
-  /// The ports are those of the routes to and from the probes, and within nodes. Another first link is
+  /// The ports are taken from the routes to and from the probes, and within nodes. Another first link is
   /// an inner link of its route, so eager messages that take it leave at the speed of the route.
   void make_on_demand() {
     forget();

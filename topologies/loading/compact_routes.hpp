@@ -41,7 +41,7 @@ struct CompactRoutesLimits {
 
 class CompactRoutes {
  public:
-  /// `hosts` is indexed by rank; hosts may repeat. The block is that of the first `block` ranks;
+  /// `hosts` is indexed by rank; hosts may repeat. The block holds the first `block` ranks;
   /// with 0 there is none, and all routes are known unless they are found on demand. Throws
   /// InputError naming both hosts where there is no route, and for routes of more than 255 links;
   /// on demand, route() does.
@@ -125,7 +125,7 @@ class CompactRoutes {
   }
   [[nodiscard]] const RouteKind& kind(CompactRoute route) const { return kinds_[route.kind]; }
 
-  /// Whether every route is that of a route of SimGrid; else see above.
+  /// Whether SimGrid was asked for every route, or is when it is needed; else for pairs of classes.
   [[nodiscard]] bool complete() const { return complete_; }
   /// The same for sites whose routes are the same but for their first links: they are behind the
   /// same access switch. Only without a block, and not on demand.
@@ -156,7 +156,7 @@ class CompactRoutes {
   std::vector<CompactRoute>
       table_;  ///< by row and column; with a block, by row of the block and column
   std::vector<CompactRoute> back_;  ///< with a block: by column of the block and row
-  /// Of each row and column, its number among those of the block; kNotOfBlock without a site there.
+  /// The number of each row and column among the block's rows or columns; kNotOfBlock without a site there.
   std::vector<std::uint32_t> block_rows_;
   std::vector<std::uint32_t> block_columns_;
   static constexpr std::uint32_t kNotOfBlock = UINT32_MAX;

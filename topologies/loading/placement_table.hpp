@@ -20,9 +20,9 @@ namespace thinwire::topologies {
 ///   platform has groups (PlatformHost::group) and the file has the column group. In the order of
 ///   the ranks, the k-th distinct group of the file is the k-th group of the platform, the k-th
 ///   distinct switch of it the k-th access switch of the group, and the k-th distinct node of that
-///   switch the k-th node there. A switch may be given as a place on a Cray EX, c6s7b1, which is that of
-///   all boards 1 of chassis 6, c6b1. Without the column switch, and on platforms whose groups have one
-///   access switch each, the nodes of a group fill its switches one after another.
+///   switch the k-th node there. A switch may be given as a place on a Cray EX, c6s7b1, which means the
+///   switch of all boards 1 of chassis 6, c6b1. Without the column switch, and on platforms whose groups
+///   have one access switch each, the nodes of a group fill its switches one after another.
 ///
 ///   In order, where no node of the file is a host or a node of the platform, and one of the two has
 ///   no groups: the k-th distinct node of the file is the k-th node of the platform.

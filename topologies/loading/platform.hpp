@@ -39,7 +39,7 @@ struct PlatformHost {
   std::string name;
   std::string node;
   std::uint32_t group = kNoGroup;  ///< its group, cell or island, from 0
-  std::uint32_t access = 0;        ///< its access switch among those of the group, from 0
+  std::uint32_t access = 0;        ///< its access switch among the group's, from 0
 };
 
 struct PlatformLink {

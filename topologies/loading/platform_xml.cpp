@@ -70,7 +70,7 @@ constexpr std::array<std::string_view, 4> kOff{"0", "no", "off", "false"};
 
 /// Configuration that changes no message's time here, where a name that ends in '/' stands for all
 /// that begin so: it is about local work, traces, stacks, the precision of SimGrid's solver, which
-/// is ours, or collectives, which are those of the scheme.
+/// is ours, or collectives, which the scheme brings.
 constexpr auto kWithoutEffect = std::to_array<std::string_view>({"bmf/",
                                                                  "clean-atexit",
                                                                  "contexts/",

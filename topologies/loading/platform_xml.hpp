@@ -37,8 +37,9 @@ struct PlatformXml {
 };
 
 /// Takes what SimGrid takes, also where it is no XML: a declaration behind blanks or comments, "--" in
-/// comments, any encoding whose signs are those of ASCII. Throws InputError naming the file, the line and the reason where it is not well-formed, holds what
-/// may do harm or what no network follows, or is too large to be built in the memory that there is.
+/// comments, any encoding that extends ASCII. Throws InputError naming the file, the line and the reason
+/// where the text is not well-formed, holds what may do harm or what no network follows, or is too large
+/// to be built in the memory that there is.
 [[nodiscard]] PlatformXml read_platform_xml(const std::string& path);
 /// The same of the text of a file.
 [[nodiscard]] PlatformXml platform_xml_from(std::string text, const std::string& path);

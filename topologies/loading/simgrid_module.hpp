@@ -1,4 +1,4 @@
-// The module with all code that calls SimGrid, and those of its functions that load platforms.
+// The module with all code that calls SimGrid, and its functions that load platforms.
 #pragma once
 
 #include <memory>

@@ -116,8 +116,8 @@ double figure(double (*read)(const std::string&, int, const std::string&, const 
   }
 }
 
-/// A platform without the configuration that is passed over, which SimGrid would obey. Its lines are
-/// those of the file.
+/// A platform without the configuration that is passed over, which SimGrid would obey. Its line
+/// numbers are the same as in the file.
 class SimGridsFile {
  public:
   SimGridsFile(std::string path, const PlatformXml& xml) : path_(std::move(path)) {

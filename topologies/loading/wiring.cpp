@@ -425,7 +425,7 @@ double pairs(double n) { return n * (n - 1) / 2; }
 /// A topology that the property may name.
 struct Wiring {
   std::string name;
-  std::vector<std::string> hosts;  ///< numbers whose product is that of the hosts
+  std::vector<std::string> hosts;  ///< numbers whose product is the number of hosts
   std::vector<std::string> others;
   /// Of each kind of link that there is, the number of cables, by the beginning of their names.
   std::function<std::map<std::string, double>(const std::function<double(const char*)>&)> cables;

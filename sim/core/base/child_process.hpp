@@ -13,7 +13,7 @@
 
 namespace thinwire::inline base {
 
-/// The number of processes that run at once by default: that of the processors.
+/// The number of processes that run at once by default: one for each processor.
 [[nodiscard]] int default_processes();
 
 /// The work of a child process, in two parts.

@@ -17,7 +17,7 @@ enum class ReducingLevel : std::uint8_t {
 /// How fast a switch sums.
 struct ReducingSwitch {
   double bandwidth = 0;  ///< bytes a second of each port, each way
-  Seconds latency;       ///< in addition to that of the links
+  Seconds latency;       ///< in addition to the latency of the links
 
   friend bool operator==(const ReducingSwitch&, const ReducingSwitch&) = default;
 };

@@ -15,8 +15,8 @@ void set_share(const std::string& folder);
 /// moved), and the one that set_share() named.
 [[nodiscard]] std::vector<std::string> share_folders();
 
-/// One kind of shipped file. Its files are in the first folder that exists of: those of
-/// share_folders(), the source tree, and the configured installation folder.
+/// One kind of shipped file. Its files are in the first folder that exists among share_folders(),
+/// the source tree, and the configured installation folder.
 struct ShippedFiles {
   const char* what;       ///< "platform"
   const char* extension;  ///< ".xml"

@@ -47,7 +47,7 @@ class Concatenation {
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;
     /// An allgather of many steps joins pieces one by one to a tree that is as deep, so that a
-    /// destructor must not call that of the node below.
+    /// destructor must not call the destructor of the node below.
     ~Node() override;
     [[nodiscard]] bool is_leaf() const { return !left; }
     /// Whether it has the pieces of `left` under other ranks.

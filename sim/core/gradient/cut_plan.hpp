@@ -1,7 +1,7 @@
 // Positions of many cuts in statistical vectors of one range. Which halves of the range have to be
 // drawn for them depends on the cuts alone, and thousands of ranks cut their vectors at the same
 // coordinates. So the halves are listed once, depth by depth, and each vector then draws all halves
-// of a depth in one loop, which the compiler vectorises. The draws are those of halving.hpp.
+// of a depth in one loop, which the compiler vectorises. The draws are the same as in halving.hpp.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct CutSpace {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
   std::uint32_t narrow = 1;
-  std::int64_t offset = 0;  ///< the cuts' coordinates minus those of the range
+  std::int64_t offset = 0;  ///< a cut's coordinate minus its coordinate in the range
 
   friend bool operator==(const CutSpace&, const CutSpace&) = default;
 };

@@ -14,7 +14,7 @@ struct Fingerprint {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
 
-  /// Combines fingerprints into that of a set: the order does not matter.
+  /// Combines fingerprints into the fingerprint of a set: the order does not matter.
   friend Fingerprint operator+(Fingerprint a, Fingerprint b) {
     return {a.low + b.low, a.high + b.high};
   }

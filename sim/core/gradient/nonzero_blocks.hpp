@@ -1,5 +1,5 @@
 // Blocks of consecutive coordinates in which a sparse vector has entries (OmniReduce, SIGCOMM 2021).
-// In the statistical model, the probability that a block has one is that of the coordinates in it.
+// In the statistical model, the probability that a block has one follows from the coordinates in it.
 #pragma once
 
 #include <cstdint>

@@ -86,7 +86,7 @@ class Population final : public Body {
     std::vector<std::vector<double>> rates;  ///< [region][class]: λ, finite
     MagnitudeLaw magnitudes;
     /// Sets the classes of the coordinates from `first` on, which the counts only expect. Without it,
-    /// those of a piece are spread evenly.
+    /// the classes of a piece are spread evenly.
     std::function<void(std::uint32_t first, std::span<std::uint8_t> classes)> draw_classes = {};
     /// Of selections that take just their share from each of these, which begin at a coordinate.
     std::optional<Buckets> buckets = {};
@@ -147,8 +147,8 @@ class Population final : public Body {
   [[nodiscard]] const InBuckets& in_buckets(std::uint32_t first, std::uint32_t last,
                                             const Buckets& buckets) const;
 
-  /// Of a selection at a level in the blocks of a space that begins at `first`. Valid until those of
-  /// other blocks or another level are asked for.
+  /// Of a selection at a level in the blocks of a space that begins at `first`. Valid until the chances
+  /// of other blocks or another level are asked for.
   [[nodiscard]] BlockChances chances(std::uint32_t first, const BlockSize& size,
                                      double level) const;
 
@@ -204,7 +204,7 @@ class Population final : public Body {
   void each_piece(std::uint32_t first, std::uint32_t last, Visit visit) const;
   [[nodiscard]] InBuckets made_in_buckets(std::uint32_t first, std::uint32_t last,
                                           const Buckets& buckets) const;
-  /// A width of cells that divides that of buckets, if it does not make too many.
+  /// A width of cells that divides the width of buckets, if it does not make too many cells.
   [[nodiscard]] std::uint32_t cell_in_buckets(std::int64_t width) const;
   /// The pieces of cells of another width, by drawn classes.
   [[nodiscard]] std::vector<PopulationPiece> finer_pieces(std::uint32_t first, std::uint32_t last,

@@ -92,7 +92,7 @@ class Reduction {
 
 /// Gradients, dense or sparse, as streams: sums switch to dense at δ of their part. Messages have
 /// the format's marker in front. A piece is a range of components. The pieces are as equal as
-/// possible, so those of a dense gradient differ in length by at most one word. The reduced value may
+/// possible, so pieces of a dense gradient differ in length by at most one word. The reduced value may
 /// be a range of a gradient.
 class GradientReduction final : public Reduction {
  public:

@@ -9,7 +9,7 @@
 namespace thinwire::inline gradient {
 
 /// The bits of a value and of an index on the wire. They change the length of messages, not the
-/// values: those of a simulation are floats, as if sums were rounded nowhere.
+/// values: a simulation's values are floats, as if sums were rounded nowhere.
 struct Precision {
   int value_bits = 32;  ///< 16: BF16
   int index_bits = 32;  ///< 64 reaches more than 4 billion components

@@ -46,7 +46,7 @@ class SparseVector {
   /// The entries of the exact model; throws SimulationError in the statistical one, which has none.
   [[nodiscard]] std::span<const Entry> entries() const;
   [[nodiscard]] const Payload& payload() const { return payload_; }
-  /// The body; that of the exact model when the vector is empty.
+  /// The body; when the vector is empty, a body of the exact model without entries.
   [[nodiscard]] const SparseBody& body() const {
     return payload_.body ? static_cast<const SparseBody&>(*payload_.body) : no_entries();
   }

@@ -31,7 +31,7 @@ struct Statistics {
   Kind kind = Kind::all;
   std::uint32_t first = 0;  ///< range of the population in which the entries lie
   std::uint32_t last = 0;
-  std::int64_t offset = 0;  ///< coordinate minus that of the population
+  std::int64_t offset = 0;  ///< coordinate minus the population's coordinate
   std::uint32_t size = 0;   ///< entries
   std::int64_t gross = 0;   ///< entries of all selections, before the union
   std::int64_t level = 0;   ///< sum of the selections' levels, in units of kUnit

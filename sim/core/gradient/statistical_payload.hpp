@@ -27,7 +27,7 @@ class StatisticalData : public SparseBody {
 [[noreturn]] void throw_not_statistical();
 
 /// The statistics of a payload's body, of which the payload may be a slice. Throws SimulationError
-/// if they are those of an exact gradient.
+/// if the gradient is an exact one, which has none.
 [[nodiscard]] inline const Statistics& statistics_of(const Payload& payload) {
   const auto& body = static_cast<const SparseBody&>(*payload.body);
   if (!body.is_statistical()) throw_not_statistical();

@@ -36,7 +36,7 @@ struct StreamFormat {
 [[nodiscard]] Message message_of(const Stream& stream, const GradientSpace& space);
 
 /// The sum of two streams over the components [begin, end). Two sparse ones become dense when the
-/// sum of their lengths, which bounds that of the result, exceeds `delta` (end - begin) components.
+/// sum of their lengths, which bounds the length of the result, exceeds `delta` (end - begin) components.
 [[nodiscard]] Stream sum(const Stream& a, const Stream& b, const GradientSpace& space,
                          std::int64_t begin, std::int64_t end, double delta = kDelta);
 /// The same over the whole space.

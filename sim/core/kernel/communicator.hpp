@@ -70,7 +70,7 @@ class Communicator {
   [[nodiscard]] virtual Request irecv(Rank from, Tag tag) = 0;
   /// Starts `program` on the second strand and returns at once. The program takes the second
   /// strand's Communicator and returns a Task<Message> or a Task<void>. The strand runs the started
-  /// programs in order, one at a time. Its messages match only those of the other ranks' second
+  /// programs in order, one at a time. Its messages match only messages of the other ranks' second
   /// strands. Waiting for the request returns the program's Message, advances the clock to the end
   /// of the program if that is later, and rethrows the program's exception. A rank need not wait: a
   /// run ends when all started programs have ended, and it fails if a program threw an exception
@@ -183,8 +183,8 @@ class Communicator {
     bool paired = false;                   ///< the network completes both at once
     bool complete = false;
   };
-  /// Posts the receive and the send of a sendrecv(). A network may pair them with those of their peers;
-  /// it then has park_paired() called instead of complete(), park() and finish().
+  /// Posts the receive and the send of a sendrecv(). A network may pair them with the peers' sends and
+  /// receives; it then has park_paired() called instead of complete(), park() and finish().
   virtual void post_both(Both& both, Rank to, Message message, Rank from, Tag tag) {
     both.requests[1] = irecv(from, tag);
     both.requests[0] = isend(to, tag, std::move(message));

@@ -7,8 +7,8 @@
 namespace thinwire::inline kernel {
 
 /// Rank i of the group is the i-th of the members. Every operation is forwarded to the parent,
-/// which must outlive the group and may be a group too. Time, phases and accounting are those of
-/// the network. Each member creates its own Group without any communication. A Group takes a few
+/// which must outlive the group and may be a group too. The network keeps time, phases and accounts.
+/// Each member creates its own Group without any communication. A Group takes a few
 /// words of memory, however many members it has, because every rank of a large simulation has
 /// several Groups.
 ///

@@ -54,8 +54,8 @@ struct Members {
 /// The result of each member, given what the members sent in their order.
 using SwitchFunction = std::function<std::vector<Message>(std::span<const Message> sent)>;
 
-/// The part of one rank in such a collective. The members post theirs in the same order; those of
-/// one group, strand and tag are matched in this order. `function` is called once, when the last
+/// The part of one rank in such a collective. The members post their parts in the same order; parts
+/// of one group, strand and tag are matched in this order. `function` is called once, when the last
 /// member has posted; whatever it refers to must live as long as any member waits.
 struct InSwitches {
   ReducingLevel level = ReducingLevel::network;

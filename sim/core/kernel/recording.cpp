@@ -13,7 +13,7 @@ namespace {
 /// What the next operation of a strand waits for.
 struct NextWaits {
   std::vector<std::uint32_t> ended = {};  ///< that the strand has waited for since its last one
-  std::vector<std::uint32_t> begun = {};  ///< its last one, and those of the other strand
+  std::vector<std::uint32_t> begun = {};  ///< its last one, and the other strand's
 };
 
 void append(std::vector<std::uint32_t>& all, const std::vector<std::uint32_t>& more) {
@@ -184,7 +184,7 @@ RankProgram recorded(RankProgram program, Schedule& schedule) {
 }
 
 void separate_strands(Schedule& schedule) {
-  std::int32_t tags = 0;  // above those of main strands
+  std::int32_t tags = 0;  // above the tags of main strands
   const auto on_second = [](const ScheduleOp& op) { return op.processor == 1; };
   for (const RankSchedule& rank : schedule) {
     for (const ScheduleOp& op : rank) {

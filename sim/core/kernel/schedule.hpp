@@ -67,7 +67,7 @@ class OpLists {
   std::vector<std::uint32_t> all_;
 };
 
-/// The operations of a rank, and those of the rank that each of them waits for.
+/// The operations of a rank, and for each of them the operations of the same rank that it waits for.
 class RankSchedule {
  public:
   RankSchedule() = default;

@@ -1,4 +1,4 @@
-// A rank whose local work takes longer than that of others: a straggler.
+// A rank whose local work takes longer than the work of others: a straggler.
 #pragma once
 
 #include "sim/core/kernel/forwarding.hpp"

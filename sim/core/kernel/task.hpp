@@ -5,7 +5,7 @@
 // the awaiting coroutine continues directly, without a symmetric transfer. A loop over tasks that
 // complete at once therefore needs constant stack space, also at -O0 and under sanitizers, where
 // GCC makes no tail calls. Only a task that has suspended transfers control to its parent when it
-// ends. The depth of the stack is then that of the nesting of tasks.
+// ends. The stack is then as deep as tasks are nested.
 #pragma once
 
 #include <coroutine>

@@ -108,7 +108,7 @@ class Timeline {
 
   using Strands = std::pair<Rank, Strand>;
   [[nodiscard]] const std::map<Strands, TimelineTrack>& tracks() const { return tracks_; }
-  /// Times are seconds since the start of the first iteration. The order is that of recording.
+  /// Times are seconds since the start of the first iteration. They are in the order of recording.
   [[nodiscard]] const std::deque<MessageTimes>& messages() const { return messages_; }
   [[nodiscard]] const std::vector<Rank>& shown() const { return shown_; }
 

@@ -21,11 +21,11 @@ void write_chakra(const Schedule& schedule, Bytes eager, const std::string& fold
                   const std::string& name);
 
 /// Reads the traces NAME.0.et, NAME.1.et ... of a folder, of one NAME. Nodes send, receive, compute,
-/// access memory or are collectives. Computation is on processor 1, that of the CPU on 2, and
+/// access memory or are collectives. Computation is on processor 1, work of the CPU on 2, and
 /// messages on 0, so that none waits for another; nodes of metadata take no time, and nodes of memory
 /// and computation their duration. Sizes are rounded to words of 4 bytes. Sends of any size are eager,
-/// as in ASTRA-sim, unless the metadata says otherwise. The ranks of process groups are those of
-/// `groups_file`, a JSON object as {"1": [0, 1]}, or, if that is empty, those that PyTorch has
+/// as in ASTRA-sim, unless the metadata says otherwise. The ranks of process groups come from
+/// `groups_file`, a JSON object as {"1": [0, 1]}, or, if that is empty, from what PyTorch has
 /// written into the traces; the group "0", or none, is all ranks. Throws InputError if a rank is
 /// missing or there twice, for text that is no trace, for a process group that is not known or whose
 /// ranks are not at equal distances, and as check_schedule() does.

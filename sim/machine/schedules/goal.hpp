@@ -22,8 +22,8 @@ inline constexpr Bytes kEagerOfLogGopsim{65535};
 /// Reads what to_goal() writes, GOAL text of others (num_ranks, rank, send, recv and calc with tag,
 /// cpu and nic, requires and irequires, comments), and the binary form that txt2bin makes of it.
 /// Sizes are rounded to words of 4 bytes, so that a message of one byte has none, but not beyond
-/// kEagerOfLogGopsim. NICs are ignored: a rank has one. The protocol is that of the file's comment,
-/// else LogGOPSim's. Throws InputError, which names the line, for anything else, for receives from
+/// kEagerOfLogGopsim. NICs are ignored: a rank has one. The protocol is the one that the file's comment
+/// names, else LogGOPSim's. Throws InputError, which names the line, for anything else, for receives from
 /// any source or of any tag, and as check_schedule() does.
 [[nodiscard]] ReadSchedule from_goal(std::string_view text, const std::string& origin,
                                      Seconds unit = kGoalUnit);

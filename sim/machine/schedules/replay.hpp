@@ -93,8 +93,8 @@ struct ReplayWishes {
 /// The program of a schedule that check_schedule() accepts, for as many ranks as it has; the
 /// schedule must outlive the run. A rank begins an operation as soon as it may, and of several the
 /// one that is listed first. If it has to wait and one operation comes next, it waits for what this
-/// one needs, one after the other; if several may come next, for whatever ends first. The words of
-/// a message are those of its send. Collectives of a rank are on its second strand, one after the
+/// one needs, one after the other; if several may come next, for whatever ends first. Its send
+/// says how many words a message has. Collectives of a rank are on its second strand, one after the
 /// other. Throws SimulationError if a receive has room for fewer words than are sent to it.
 [[nodiscard]] RankProgram replay_of(const ReadSchedule& schedule, ReplayWishes wishes = {});
 

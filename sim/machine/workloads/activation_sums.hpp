@@ -17,7 +17,7 @@ inline constexpr const char* kTensorParallel = "tensor_parallel";
 /// The part of one rank. Its sums are allreduces of a dense scheme; their values are not computed.
 class ActivationSums {
  public:
-  /// `setup` is that of the group, with a space of any length. It and `scheme` outlive this object.
+  /// `setup` is the group's setup, with a space of any length. It and `scheme` outlive this object.
   ActivationSums(const algorithms::SchemeInfo& scheme, const algorithms::SchemeSetup& setup)
       : scheme_(scheme), setup_(setup) {}
 

@@ -29,8 +29,8 @@ struct Device {
   std::string name;
   std::string summary;
   std::optional<DeviceMemory> memory = {};
-  /// Indexed by kind of work as in WorkPrices: all kinds on the GPU, those of summation on the
-  /// host.
+  /// Indexed by kind of work as in WorkPrices: all kinds on the GPU, and on the host the kinds that
+  /// sum.
   std::map<std::string, SourcedPrice> gpu;
   std::map<std::string, SourcedPrice> host;
 

@@ -18,7 +18,7 @@ struct Training {
   int local_steps = 1;  ///< passes of which only the last one ends with an exchange
 };
 
-/// Runs one iteration, after `local_steps` - 1 that exchange nothing. `comm` is that of the ranks
+/// Runs one iteration, after `local_steps` - 1 that exchange nothing. `comm` joins the ranks
 /// that sum the gradient, a data-parallel group. With a single rank there is nothing to exchange:
 /// its gradient is the sum. `sum` is called for the activations of ComputeTimes, if it is not empty;
 /// there are no local steps then.

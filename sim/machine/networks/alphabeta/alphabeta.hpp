@@ -15,9 +15,10 @@
 //     send of an eager message is complete after g + G·w.
 //   - It occupies its receiver's processor for the time o when the receiver waits for it.
 // The α-β machine is the case o = 0, L = 0, g = α, G = β (LogGP: Alexandrov et al., JPDC 1997).
-// Rendezvous messages beside eager ones are those of LogGPS (Ino et al., PPoPP 2001). The time of
-// the handshake, and what else a host costs, is in common/host.hpp. If a rank sends m messages, they occupy its send port for the sum of
-// their α + βw. The same holds for m messages to one rank and its receive port.
+// Rendezvous messages beside eager ones are as in LogGPS (Ino et al., PPoPP 2001). The time of the
+// handshake, and what else a host costs, is in common/host.hpp. If a rank sends m messages, they occupy
+// its send port for the sum of their α + βw. The same holds for m messages to one rank and its receive
+// port.
 //
 // A collective in switches (kernel/in_switches.hpp) is one switch between all members: what a member
 // sends occupies its send port for g + G w, and what it receives its receive port, both from L and
@@ -51,7 +52,7 @@ struct LogGP {
 /// The α-β network: deterministic and single-threaded.
 class AlphaBetaNetwork final : public Network {
  public:
-  /// The overhead of `machine` is added to that of `host`.
+  /// The overhead of `machine` is added to the overhead of `host`.
   explicit AlphaBetaNetwork(LogGP machine, HostCosts host = {}, ReducingSwitches switches = {})
       : machine_(machine), host_(host), switches_(switches) {
     host_.overhead = host.overhead + machine.overhead;

@@ -51,8 +51,8 @@ struct Waiting {
                                    Strand strand = Strand::main);
 
 /// Called when the last rank has ended. Throws UnmatchedError if a mailbox holds an unmatched
-/// message or receive, or if a slot is still in use. Mailboxes are indexed by rank; those of the
-/// second strands, if any, follow those of the main strands.
+/// message or receive, or if a slot is still in use. Mailboxes are indexed by rank; the
+/// mailboxes of second strands, if any, follow the mailboxes of main strands.
 void check_matched(const std::vector<const Mailbox*>& mailboxes, std::size_t ranks,
                    const SlotPool& slots);
 

@@ -11,8 +11,8 @@
 
 namespace thinwire::networks {
 
-/// Times of so many players, which are not negative, and infinite at first. Of equal times that of the
-/// first player is the earliest.
+/// Times of so many players, which are not negative, and infinite at first. Of players with
+/// equal times the first one is the earliest.
 class Earliest {
  public:
   explicit Earliest(std::size_t players) {

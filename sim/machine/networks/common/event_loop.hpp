@@ -99,8 +99,8 @@ class alignas(64) LoopRank : public Communicator {
   /// the first of its requests.
   [[nodiscard]] bool has_ended() const { return !waiting_; }
   [[nodiscard]] bool waits_for_any() const { return waits_for_any_; }
-  /// Before which time a strand that waits for all of its requests does not resume. `earliest(slot)`
-  /// is that of a request which is not complete.
+  /// The time before which a strand that waits for all of its requests does not resume.
+  /// `earliest(slot)` is this time for a request that is not complete.
   template <class Earliest>
   [[nodiscard]] double resumes_after(const Earliest& earliest) const {
     double last = clock_;
@@ -179,7 +179,7 @@ class alignas(64) LoopRank : public Communicator {
     void await_suspend(std::coroutine_handle<> waiting) const { rank.park_exchange(waiting); }
     void await_resume() const {}
   };
-  /// The awaiter of rounds that are taken together with those of other ranks, or not at all.
+  /// The awaiter of rounds that are taken together with the rounds of other ranks, or not at all.
   struct JointTurn {
     LoopRank& rank;
     Members members;

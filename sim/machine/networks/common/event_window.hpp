@@ -34,8 +34,8 @@ class EventWindow {
   }
   /// Takes out the next event of the window; there must be one.
   Event next();
-  /// The number of events that are known: those of when the window was opened, and those that were
-  /// put among them.
+  /// The number of events that are known: all from when the window was opened, and all that were put
+  /// among them since.
   [[nodiscard]] std::size_t known() const { return known_.size(); }
   /// The number of those that have been taken out.
   [[nodiscard]] std::size_t taken() const { return at_; }

@@ -14,8 +14,8 @@
 
 namespace thinwire::networks {
 
-/// The sends and receives of an exchange have no slots. In place of a slot's index, they have that of
-/// their step, with bits that no index of a slot has.
+/// The sends and receives of an exchange have no slots. In place of a slot's index, they have the
+/// index of their step, with bits that no index of a slot has.
 struct StepSlot {
   static constexpr SlotIndex kOfExchange = SlotIndex{1} << 31U;
   static constexpr SlotIndex kSend = SlotIndex{1} << 30U;

@@ -10,8 +10,8 @@ namespace thinwire::networks {
 /// The costs of a host that sends and receives messages. By default a host costs nothing and every
 /// message waits for its receive without a handshake, as on SMPI.
 ///
-/// The terms are those of LogGPS (Ino et al., PPoPP 2001), with the copying of eager messages and
-/// with noise added.
+/// The terms come from LogGPS (Ino et al., PPoPP 2001); the copying of eager messages and noise are
+/// added.
 struct HostCosts {
   /// LogGP's o, in seconds: processor time per message, on the sending and on the receiving side.
   Seconds overhead{0};

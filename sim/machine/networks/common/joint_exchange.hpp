@@ -4,8 +4,8 @@
 // transfers, windows of events and strands that run between them. The ranks then run on, each from its
 // own time.
 //
-// What is shared, and how, is that of the loop (shared_links_loop.hpp): messages that have begun share
-// the two ports of their ranks fairly (fair_links.hpp). Each port has one event to come, when it will
+// Messages share as they do in the loop (shared_links_loop.hpp): those that have begun share the two
+// ports of their ranks fairly (fair_links.hpp). Each port has one event to come, when it will
 // have served its first message; the earliest is the winner of a tournament.
 #pragma once
 

@@ -90,7 +90,7 @@ class JointRounds {
  private:
   struct Group {
     std::vector<Joined> joined;  ///< by number among the members
-    const RoundsPart* part;      ///< of the first that has joined; those of the others are equal
+    const RoundsPart* part;      ///< of the first that has joined; the others' parts are equal
     int count = 0;
   };
   using Key = std::tuple<int, int, int, const std::int32_t*, int>;
@@ -171,7 +171,7 @@ class JointRounds {
     }
   }
 
-  /// Adds what the members send and receive in rounds. `words` are those of the pieces, twice.
+  /// Adds what the members send and receive in rounds. `words` are the words of the pieces, twice.
   static void add_traffic(std::vector<Traffic>& traffic, const Rounds& rounds,
                           std::span<const std::int64_t> words) {
     const std::size_t count = traffic.size();

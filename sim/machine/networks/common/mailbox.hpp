@@ -31,8 +31,9 @@ struct alignas(64) Slot {
   bool arrived = false;
   bool held = false;  ///< its message departs when the receive is posted
   bool awaited = false;
-  bool watched = false;  ///< one of those of which a rank waits for the first (Communicator::watch)
-  bool owed = true;      ///< the rank must wait for it
+  bool watched =
+      false;  ///< a rank waits for the first of several, of which it is one (Communicator::watch)
+  bool owed = true;  ///< the rank must wait for it
 };
 
 /// All slots of a run. Freed slots are reused, so the memory depends on the number in use at once.

@@ -23,7 +23,7 @@ struct Arrays {
   RoundCosts costs;
 };
 
-// The arithmetic is that of the event loop, operation by operation, so that no digit differs.
+// The arithmetic is the event loop's, operation by operation, so that no digit differs.
 
 /// The ends of messages to members that are `away`.
 [[gnu::always_inline]] inline void find_ends(const Arrays& of, Range range) {

@@ -127,7 +127,7 @@ class SharedLinksLoop final : public EventLoop {
   bool advance() override {
     joint_.pairs.post_unpaired();
     depart_all();
-    // Their ranks run on before other events: those of eager sends, and of messages that share no port.
+    // Ranks run on before other events if their eager sends, or messages that share no port, are complete.
     if (!all_.completions.empty()) {
       complete_all();
       return true;
@@ -234,7 +234,7 @@ class SharedLinksLoop final : public EventLoop {
     if (!std::isfinite(all_.now + demand)) throw_time_overflow();
     all_.links.begin(all_.now, index, demand);
   }
-  /// Where messages may take other paths than the minimal one, chooses that of a message.
+  /// Where messages may take other paths than the minimal one, chooses the path of a message.
   void choose_path(TransferIndex index) {
     if constexpr (Fabric::kMayAdapt) {
       if (!fabric_.adapts()) return;

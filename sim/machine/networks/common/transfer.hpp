@@ -43,8 +43,8 @@ struct alignas(64) Transfer {
   }
 };
 
-/// What the path of a message that enters its links at `now` may be chosen by; `number` is that of its
-/// rank and its sequence number there.
+/// What the path of a message that enters its links at `now` may be chosen by; `number` joins the number
+/// of its rank and its sequence number there.
 template <class Route>
 struct Departure {
   Rank from;
@@ -98,9 +98,9 @@ class Transfers {
     if (index >= rare_.size()) rare_.resize(index + 1);
     return rare_[index];
   }
-  /// The sequence number of a transfer among those of its rank.
+  /// The sequence number of a transfer among its rank's transfers.
   [[nodiscard]] std::uint32_t& number(TransferIndex index) { return numbers_[index]; }
-  /// Those of all transfers.
+  /// The sequence numbers of all transfers.
   [[nodiscard]] const std::vector<std::uint32_t>& numbers() const { return numbers_; }
   void prefetch(TransferIndex index) const { prefetch_line(&transfers_[index]); }
 

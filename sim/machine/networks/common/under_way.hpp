@@ -101,7 +101,7 @@ struct UnderWay {
     return transfer.departed + transfer.latency +
            fabric.uncontended(transfer.route, transfer.words);
   }
-  /// Gives a transfer its sequence number among those of its rank.
+  /// Gives a transfer its sequence number among its rank's transfers.
   void count(TransferIndex index) {
     transfers.number(index) = counts[static_cast<std::size_t>(transfers[index].from.value())]++;
   }

@@ -1,5 +1,6 @@
-// Messages that wait for others: those of two ranks that cannot pass each other, in turns of the two
-// directions; those of one connection, in order; and those of a rank that reaches few others at once.
+// Messages that wait for others: messages of two ranks that cannot pass each other, in turns of the two
+// directions; messages of one connection, in order; and messages of a rank that reaches few others at
+// once.
 #pragma once
 
 #include <cstdint>

@@ -8,9 +8,9 @@
 // run in any order. The network is therefore an independent check of the α-β machine.
 //
 // The second strand of a rank has a step count and ports of its own, because the order of messages
-// at a shared port would depend on time. Its count begins at that of the rank when the program was
-// started. When the rank waits for the program, the rank's count is raised to that of the second
-// strand if that is larger. The result of a rank is the larger count of its two strands: the length
+// at a shared port would depend on time. Its count begins at the rank's count when the program was
+// started. When the rank waits for the program, the rank's count is raised to the second strand's
+// count if that is larger. The result of a rank is the larger count of its two strands: the length
 // of the longest chain of messages, if the strands do not compete for the ports.
 #pragma once
 

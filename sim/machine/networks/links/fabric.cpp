@@ -224,7 +224,7 @@ std::size_t Fabric::up_to_cable(const InnerLinks& inner) const {
     longest = std::max(longest, latency);
     if (latency == longest) ++of_longest;
   });
-  std::size_t before = (of_longest + 1) / 2;  // of those of the greatest latency
+  std::size_t before = (of_longest + 1) / 2;  // of the links with the greatest latency
   std::size_t count = 0;
   each([&](std::size_t at, double latency) {
     if (latency == longest && before > 0 && --before == 0) count = at + 1;

@@ -39,7 +39,7 @@ class Fabric {
   static constexpr bool kHasPlaces = true;
   static constexpr bool kMayAdapt = true;
 
-  /// The first `ranks` hosts of the routes are those of the ranks. With `settings.representatives`,
+  /// The first `ranks` hosts of the routes are the hosts of the ranks. With `settings.representatives`,
   /// the routes have a block of these. All arguments must outlive the Fabric.
   Fabric(const topologies::Platform& platform, const topologies::CompactRoutes& routes,
          std::size_t ranks, const LinksSettings& settings);
@@ -50,10 +50,10 @@ class Fabric {
     const auto [sender, there] = sent_by_first(from, to);
     return routes_.route_from_block(end(sender).routed_by, end(there).routed_by);
   }
-  /// The links of the platform, without those of the processes.
+  /// The links of the platform, without the links of the processes.
   [[nodiscard]] std::size_t links() const { return bandwidths_.size(); }
-  /// What each rank can send, and what it can receive, in bytes per second: links that follow those
-  /// of the platform, two for each rank. Empty if the NIC alone limits it.
+  /// What each rank can send, and what it can receive, in bytes per second: links that follow the
+  /// platform's, two for each rank. Empty if the NIC alone limits it.
   [[nodiscard]] std::vector<double> process_bandwidths() const {
     std::vector<double> all;
     if (limits_processes()) all.assign(2 * ranks_, process_bandwidth_);
@@ -182,8 +182,8 @@ class Fabric {
     return Rank((rank.value() + by + ranks) % ranks);
   }
   [[nodiscard]] Path represented_path(Rank from, Rank to, Route route) const;
-  /// The number of links of a middle up to and with its longest cable: of those of the greatest
-  /// latency the one in the middle.
+  /// The number of links of a middle up to and with its longest cable: the link in the middle among all
+  /// of the greatest latency.
   [[nodiscard]] std::size_t up_to_cable(const InnerLinks& inner) const;
 
   [[nodiscard]] const End& end(Rank rank) const {

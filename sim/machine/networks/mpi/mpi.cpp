@@ -62,8 +62,7 @@ std::string text_of(const RankReport& report, const std::vector<std::string>& na
   return text;
 }
 
-/// Ranks may enter phases in different orders, so those of the report get the order of their names
-/// in it.
+/// Ranks may enter phases in different orders, so the report has them in the order of its names.
 RankReport report_of(std::string_view text, PhaseNames& names) {
   RankReport report{.finished = get<Seconds>(text), .by_phase = {}};
   const auto phases = get<std::size_t>(text);

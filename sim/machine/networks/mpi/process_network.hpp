@@ -19,7 +19,7 @@ struct WaitingSettings {
   double pause = 0;
 };
 
-/// The program of run() is that of this process's rank, which all processes call together. It
+/// run() takes the program of this process's rank, and all processes call it together. It
 /// returns the same report on all of them. Local work takes the time that it takes, so compute()
 /// does nothing. After an exception the processes are out of step, so the only thing left to do is
 /// to end them all.

@@ -4,8 +4,8 @@
 // format, and the data. If two such MPI messages hold it, its data begins in the first. Longer data
 // follows in MPI messages of its own, sent from the memory of the payload and received into the
 // memory of the new one, so that no byte is copied here; only a payload in many short pieces is
-// packed first. Each strand has two communicators, one for frames and one for data. A receive is
-// posted when the program posts it; that of the data, when the frame has come. The tag of data is a
+// packed first. Each strand has two communicators, one for frames and one for data. A frame's receive
+// is posted when the program posts it; the data's receive, when the frame has come. The tag of data is a
 // number that the frame says, so it does not matter in which order MPI completes the frames.
 #pragma once
 
@@ -70,7 +70,7 @@ class MpiTransport {
 
   // The end of a run.
   /// The messages sent to each rank since the last call of forget_counts(), by strand and rank, and
-  /// the receives posted for those of each rank.
+  /// the receives posted for the messages of each rank.
   [[nodiscard]] const std::vector<std::int64_t>& sent() const { return sent_; }
   [[nodiscard]] const std::vector<std::int64_t>& posted() const { return posted_; }
   void forget_counts();

@@ -9,9 +9,9 @@
 //
 // This needs a symmetric schedule: what rank r sends to rank r + d, rank r - d sends to rank r; or
 // the same with bits flipped in place of a sum. Every message is checked for it. The R ranks run as
-// P ranks would whose gradients repeat after R ranks, and whose lengths are those of the images. So
-// times differ from those of P ranks as far as lengths differ at random, and as the last of R ranks
-// is earlier than the last of P.
+// P ranks would whose gradients repeat after R ranks, with the messages of an image as long as its
+// rank's. So times differ from the times of P ranks as far as lengths differ at random, and as the last
+// of R ranks is earlier than the last of P.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,7 @@ class RepresentativesNetwork final : public Network {
                          std::unique_ptr<const Renamer> renamer)
       : network_(std::move(network)), few_(few), renamer_(std::move(renamer)) {}
 
-  /// Throws SimulationError if the schedule is not symmetric. `ranks` are those of `few`.
+  /// Throws SimulationError if the schedule is not symmetric. `ranks` is the number of ranks in `few`.
   RunReport run(int ranks, const RankProgram& program) override;
 
  private:
