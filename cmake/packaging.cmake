@@ -125,7 +125,13 @@ for sparse and dense gradients. This program, which 'thinwire measure' runs,
 executes the same collectives on real MPI processes, checks and times them.")
 set(CPACK_DEBIAN_MPI_PACKAGE_NAME thinwire-mpi)
 set(CPACK_DEBIAN_MPI_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "thinwire (= ${PROJECT_VERSION})")
+# Open MPI starts even a single process by a program of this package.
+if("${MPI_CXX_INCLUDE_DIRS}" MATCHES openmpi)
+  set(launcher openmpi-bin)
+else()
+  set(launcher mpich)
+endif()
+set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "thinwire (= ${PROJECT_VERSION}), ${launcher}")
 set(CPACK_COMPONENT_DOCUMENTATION_DESCRIPTION
 "Documentation of Thinwire, which simulates the allreduce collectives that
 distributed training uses for sparse and dense gradients: the user guide, the

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Commands load SimGrid, HDF5 and librsvg when they need them, and say what is wrong with a module
+# Commands load SimGrid, HDF5, librsvg and MPI when they need them, and say what is wrong with a module
 # that does not load: modules.sh PROGRAM FOLDER_OF_LIBRARIES.
 set -euo pipefail
 program=$1
@@ -14,11 +14,12 @@ expect() {
   rm -f "$work"/loaded.*
   LD_DEBUG=files LD_DEBUG_OUTPUT=$work/loaded "$program" "$@" > "$work/out"
   local got
-  got=$({ grep -ohE 'lib(simgrid|hdf5|rsvg)' "$work"/loaded.* || true; } | sort -u | tr '\n' ' ')
+  got=$({ grep -ohE 'lib(simgrid|hdf5|rsvg|mpi)' "$work"/loaded.* || true; } | sort -u | tr '\n' ' ')
   [[ "$got" == "$wanted" ]] || fail "'thinwire $*' loads '$got' of the large libraries, not '$wanted'"
 }
 expect '' --version
 expect '' run -P 4 -n 1000
+expect '' measure --help
 expect 'libsimgrid ' run -P 4 -n 1000 --network links --platform fat_tree
 expect 'libsimgrid ' run -P 4 -n 1000 --network smpi --platform fat_tree
 expect 'libhdf5 ' trace show lstm_oktopk

@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -66,7 +68,13 @@ int Program::run_command(int argc, char** argv) {
     add_measure(app, processes_);
     return line.run(argc, argv);
   }
-  if (argc > 1 && std::string_view(argv[1]) == "measure" && name_ == "thinwire") {
+  // Help needs no MPI library that starts.
+  const std::span<char*> words(argv, static_cast<std::size_t>(argc));
+  const auto asks_for_help = [](std::string_view word) {
+    return word == "-h" || word.starts_with("--help");
+  };
+  if (argc > 1 && std::string_view(argv[1]) == "measure" && name_ == "thinwire" &&
+      std::ranges::none_of(words, asks_for_help)) {
     become_measuring_program(argv);
   }
   add_run(app);
