@@ -145,10 +145,10 @@ def choose_group(path, steps, wanted):
         return lambda one: True
     if len(groups) > 1:
         if not any(one.is_of_default_group for one in groups.values()):
-            fail(f"{path}: none of the process groups is the default one: {listed}; give that of the "
+            fail(f"{path}: none of the process groups is the default one: {listed}; give the group of the "
                  "gradients by --group")
-        warn(f"{path}: allreduces of several process groups: {listed}; taken are those of the default "
-             "one, --group takes another")
+        warn(f"{path}: allreduces of several process groups: {listed}; the default group's are taken, "
+             "--group takes another's")
     return lambda one: one.is_of_default_group
 
 
@@ -217,7 +217,7 @@ def model_of(path, arguments):
              for one in same[-1][1]], indent=2) + "\n")
     begins = [statistics.median(buckets[i].time for buckets, _, _ in same) for i in range(len(sizes))]
     # The time before the first bucket contains the forward pass and the begin of the backward pass:
-    # the first bucket's share is taken to be that of its elements.
+    # the first bucket's share is taken to be its share of the elements.
     gaps = [later - earlier for earlier, later in zip(begins, begins[1:])]
     rest = sum(sizes[1:])
     first = sum(gaps) * sizes[0] / rest if gaps and rest else 1.0
@@ -237,7 +237,7 @@ def model_of(path, arguments):
         "density": {"value": arguments.density, "source": "chosen, the trace does not say it"},
         "sample": "sample",
         "layers_source": "a layer per bucket of DDP. forward_flops are shares of 1e12, by the times at "
-                         "which the allreduces of the buckets begin; that of the first bucket is "
+                         "which the allreduces of the buckets begin; the first bucket's share is "
                          "assumed to be in proportion to its elements",
         "layers": layers,
         "compute": [{"device": arguments.device, "batch": arguments.batch,

@@ -80,7 +80,7 @@ TEST_CASE("What cannot be compared is left out with its reason") {
   CHECK_FALSE(restriction_of(cell("ring", 1, "unequal")));
 }
 
-TEST_CASE("A scheme's size is that of a dense gradient, or of what a rank selects") {
+TEST_CASE("A scheme's size is the size of a dense gradient, or of what a rank selects") {
   const plan::Point dense = point_of(cell("dense_ring", 16, "64kB"), alphabeta(), "gige_star");
   CHECK(dense.space.components == 16'000);
   const plan::Point sparse = point_of(cell("topka", 16, "64kB"), alphabeta(), "gige_star");

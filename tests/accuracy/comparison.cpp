@@ -36,7 +36,7 @@ std::vector<CellComparison> hand_made() {
 
 }  // namespace
 
-TEST_CASE("Median, 90th percentile and worst of errors are those of their definitions") {
+TEST_CASE("Median, 90th percentile and worst of errors follow their definitions") {
   CHECK(errors_of({}).cells == 0);
   CHECK(errors_of({0.5}).median == 0.5);
   CHECK(errors_of({0.5}).percentile == 0.5);

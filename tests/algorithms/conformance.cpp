@@ -213,7 +213,7 @@ TEST_CASE("Quantised results are unbiased, and off by no more than the quantiser
         REQUIRE(std::isfinite(mean[i]));
         worst = std::max(worst, std::abs(mean[i] - truth[i]));
       }
-      // A value's variance is at most (bound / 2)^2, or that of each rank's; four deviations.
+      // A value's variance, or each rank's, is at most (bound / 2)^2; four deviations.
       CHECK(worst < 4 * bound / 2 / std::sqrt(kSeeds));
       CHECK(worst > 0);
     }

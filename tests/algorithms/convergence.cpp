@@ -12,7 +12,7 @@ TEST_CASE("Every allreduce has a report about its convergence, with a source whe
     const ConvergenceReport report = convergence_of(scheme.name);
     CHECK(report.text != "no report about this scheme");
     CHECK(report.source.empty() == (report.convergence == Convergence::unknown));
-    // The dense sum is that of the schemes that send all values as they are.
+    // Schemes that send all values as they are give the dense sum.
     CHECK((report.convergence == Convergence::exact) == (scheme.dense && !scheme.approximate));
   }
   CHECK(convergence_of("topka+random_k").convergence == Convergence::unknown);

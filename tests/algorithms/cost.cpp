@@ -232,7 +232,7 @@ TEST_CASE("topka costs exactly its formula at any P and k") {
   }
 }
 
-TEST_CASE("The papers' terms are those of their tables") {
+TEST_CASE("The papers' terms are the terms of their tables") {
   for (const int ranks : test::kRankCounts) {
     const double p = ranks;
     const double log = std::log2(p);
@@ -466,8 +466,8 @@ TEST_CASE("oktopk balances where all global values lie in one region") {
     for (const std::int64_t granule : {1, 256}) {  // messages shorter than α, and much longer
       CAPTURE(ranks);
       CAPTURE(granule);
-      // Every rank selects k/P entries in each region; those of region 0 are larger than the others
-      // and no two ranks have the same, so that the k global ones are those.
+      // Every rank selects k/P entries in each region; the entries of region 0 are larger than the
+      // others and no two ranks have the same, so that they are the k global ones.
       const std::int64_t each = 20;
       const std::int64_t width = 4 * each * ranks;
       const GradientSpace space{.components = width * ranks * granule, .granule = granule};
@@ -492,7 +492,7 @@ TEST_CASE("oktopk balances where all global values lie in one region") {
         CHECK(std::get<SparseVector>(outcome.results[0].sum).size() ==
               static_cast<std::size_t>(each * ranks));
         CHECK(balanced(outcome.report) == balancing);
-        // The equal regions happen to be balanced, so the interval is that of balanced ones.
+        // The equal regions happen to be balanced, so the interval is the same as for balanced ones.
         const Options with_balanced_regions(find_scheme("oktopk").options,
                                             {{"balancing", balancing}});
         const Cost cost = find_scheme("oktopk").cost({.ranks = ranks,

@@ -49,7 +49,7 @@ TEST_CASE("A formula that is wrong is refused with the place") {
   CHECK(refusal("") == "formula '': expected a number, a symbol or '(' at position 1");
 }
 
-TEST_CASE("Where a scheme's formula is exact its terms are those of the cost model") {
+TEST_CASE("Where a scheme's formula is exact its terms are the cost model's") {
   // Words and messages: counted differs from the paper by rounding messages alone.
   for (const SchemeInfo& info : all_schemes()) {
     const Options options(info.options, {});

@@ -64,7 +64,7 @@ TEST_CASE("Entries, values and indexes have the words of their bits, rounded up"
   CHECK(whole.precision.dense_above() == 0.5);
 }
 
-TEST_CASE("Counted words are those of the values and indexes that the papers' schedules send") {
+TEST_CASE("Counted words are the words of the values and indexes that the papers' schedules send") {
   const std::int64_t n = 64'000;
   const std::int64_t k = 640;
   const int ranks = 8;

@@ -111,7 +111,7 @@ TEST_CASE("Both extremes of Equations 2 and 3 of Ok-Topk") {
           exactly(formula(p - 1 + 2 * log, 2 * share + (p - 1) + 2 * share)));
     const Iteration crowded = time_of(true);
     // Rank 0 has them all: balancing takes it (P-1) α + 2k (P-1)/P β, at the upper end of
-    // Equation 2, and the phases' words are those of Equation 3: 6k (P-1)/P.
+    // Equation 2, and the phases' words are as in Equation 3: 6k (P-1)/P.
     const auto words = [&](const char* phase) {
       double most = 0;
       for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank) {
@@ -214,7 +214,7 @@ TEST_CASE("SparCML: sparsity alone gains at most 2/kappa over dense where the re
   CHECK(time("dsar_split_allgather", 100) >= formula(5, 1'600'000));
 }
 
-TEST_CASE("ExDyna's padding is that of Equations 3 to 5") {
+TEST_CASE("ExDyna's padding follows Equations 3 to 5") {
   // 10, 30, 20 and 20 selected.
   CHECK(padding_factor(4, 30, 80) == 4 * 30.0 / 80);
   CHECK(padded_elements(4, 30, 80) == 4 * (20 + 0 + 10 + 10));
@@ -222,7 +222,7 @@ TEST_CASE("ExDyna's padding is that of Equations 3 to 5") {
   CHECK(padding_factor(2, 0, 0) == 1);
   CHECK(padding_factor(3, 9, 9) == 3);
 
-  // In a run: the words of the indexes' allgather over those of an even one.
+  // In a run: the words of the indexes' allgather over the words of an even one.
   constexpr int kRanks = 4;
   const GradientSpace space{.components = 4096, .granule = 1};
   const auto gradient = [&](int) { return entries_from(0, 1, 1500, 2.0F); };  // crowded in front

@@ -9,7 +9,7 @@ does not hold is printed, and the exit code is 1. PATTERN chooses faults by a pa
 
 --kills is the long mode: N times it kills a sweep, a recommendation or a run of several jobs, at a
 random moment, by SIGKILL, SIGHUP, SIGTERM or SIGINT. Five seconds later no process of it lives. Every
-tenth time it lets the sweep end, and compares all rows with those of a sweep that nobody killed.
+tenth time it lets the sweep end, and compares all rows with the rows of a sweep that nobody killed.
 """
 import json
 import os

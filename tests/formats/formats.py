@@ -131,8 +131,8 @@ def schedules_are_what_others_simulate(folder):
     """LogGOPS takes as long for an exported schedule as alphabeta under the same parameters.
 
     L = 2 us, G = 0.1 or 1 ns, o = g = 0. Where they differ, two rules make the difference. LogGOPS
-    receives on the processor that could send meanwhile: without that rule, the times are those of
-    alphabeta, or those of alphabeta with --eager, where messages leave before they are expected."""
+    receives on the processor that could send meanwhile: without that rule, it takes the time of
+    alphabeta, or of alphabeta with --eager, where messages leave before they are expected."""
     goal = folder / "loggp.goal"
     for scheme in IN_STEP + POWERS_OF_TWO + CROWDED:
         for ranks, unit, beta in ((8, 1e-10, "4e-10"), (7, 1e-9, "4e-9")):
@@ -220,7 +220,7 @@ def foreign_schedules(folder):
     """Schedules that this program has not written, with times that are known."""
     goal = folder / "foreign.goal"
     network = "--alpha 1e-6 --beta 4e-9"  # 1 us and 1 ns a byte
-    # Two processors: the message of the first needs its work, not that of the second.
+    # Two processors: the message of the first needs its work, not the second's.
     goal.write_text("""num_ranks 2 // two
 rank 0 {
 a: calc 5000
@@ -793,8 +793,9 @@ def read_by_scripts(folder):
                "--format nccl").stdout
     ours = records("run --scheme nccl_ring -P 16 --platform dgx_h100 --network links -b 1M -e 64M -f 4")
     times = [row["time_s"] * 1e6 for row in ours]
-    # microsoft/superbenchmark, cuda_nccl_bw_performance.py: the lines between that of "out-of-place"
-    # and that of "Out of bounds values"; columns by their names in the heading, counted from the end.
+    # microsoft/superbenchmark, cuda_nccl_bw_performance.py: the lines between the line with
+    # "out-of-place" and the line with "Out of bounds values"; columns by their names in the heading,
+    # counted from the end.
     lines = text.splitlines()
     begin = next(i for i, line in enumerate(lines) if "out-of-place" in line)
     end = next(i for i, line in enumerate(lines) if "Out of bounds values" in line)

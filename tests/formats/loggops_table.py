@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""LogGOPSim's times of the schedules that thinwire exports, beside those of alphabeta.
+"""LogGOPSim's times of the schedules that thinwire exports, beside alphabeta's times.
 
 usage: loggops_table.py THINWIRE TIMES.csv [--ranks 8,7,16,23]
-Writes the times in nanoseconds, and prints the table of their ratios, and that of trainings on four
+Writes the times in nanoseconds, and prints the table of their ratios, and a table for trainings on four
 ranks. Where LogGOPSim and txt2bin are on the PATH, their stand-in must take exactly as long;
 elsewhere the stand-in's times are taken. L = 2 us, G = 1 ns, o = g = 0.
 """

@@ -10,7 +10,7 @@ Nobody knows the time of a drawn configuration, but:
   as_links   links on a platform that is the α-β machine takes the time of alphabeta
   permuted   ranks at other places of that platform take the same time
   goal       the schedule that is exported as GOAL takes the same time when it is simulated
-  chakra     so does that of a Chakra trace
+  chakra     so does the schedule that is exported as a Chakra trace
   at_once    -j changes nothing
 Every configuration is checked for the first two, and for one of the others in turn. --seed draws
 others; --minutes goes on until the time is over; --print prints each one. What does not hold is

@@ -80,7 +80,7 @@ offers run --set options.ta :: options.tau=
 [[ "${options[*]}" == "-o nospace" ]] || { echo "a blank follows --set KEY="; failed=1; }
 offers run --scheme okt :: oktopk
 [[ -z "${options[*]}" ]] || { echo "no blank follows --scheme NAME"; failed=1; }
-# The options are those of the schemes that are given.
+# The options belong to the schemes that are given.
 offers run --scheme qsgd --set options. :: options.bits=
 offers run --scheme topka,qsgd --set options. :: options.bits=
 offers run --scheme = qsgd --set options. :: options.bits=

@@ -38,7 +38,7 @@ def flat(tensors):
 
 
 def train(rank, folder):
-    """One process: what DDP's hook makes of the gradients, beside those of the same model alone."""
+    """One process: what DDP's hook makes of the gradients, beside the gradients of the same model alone."""
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=RANKS)
     model = DistributedDataParallel(small_model(), bucket_cap_mb=10_000)

@@ -15,7 +15,7 @@ namespace thinwire::test {
 struct ChosenCells {
   std::vector<int> ranks;
   std::vector<algorithms::SchemeInfo> schemes;
-  bool named = false;  ///< the schemes are those of the arguments
+  bool named = false;  ///< the arguments name the schemes
 
   [[nodiscard]] std::size_t count() const { return ranks.size() * schemes.size(); }
 };

@@ -51,7 +51,7 @@ struct Case {
   Shape shape = Shape::random;
   int wanted = 60;    ///< entries of a rank's gradient
   bool full = false;  ///< the gradient holds every coordinate
-  /// If set, the gradients, instead of those of a shape. Their values must have exact sums.
+  /// If set, the gradients, instead of a shape's. Their values must have exact sums.
   std::function<SparseVector(int rank, int iteration)> drawn = {};
 
   [[nodiscard]] SparseVector gradient(int rank, int iteration) const;

@@ -80,7 +80,7 @@ struct Cable {
 
 /// Four switches of four hosts h-0 ... each, and four switches above them, by the last of which the
 /// host's number modulo 4 is reached: as many cables go up from a switch as hosts hang on it, and no
-/// shift of all hosts meets itself. The latency is that of the ports, alike for all pairs.
+/// shift of all hosts meets itself. The latency is the ports', alike for all pairs.
 [[nodiscard]] inline std::string full_bisection_xml(const Cable& cable,
                                                     const std::string& property) {
   std::string links;

@@ -65,7 +65,7 @@ inline void add_to(Oracle& oracle, const SparseVector& vector) {
   return kept;
 }
 
-/// The entries whose coordinate is (`wanted`) or is not among those of `others`.
+/// The entries whose coordinate is (`wanted`) or is not among the coordinates of `others`.
 [[nodiscard]] inline Entries with_coordinates_in(const Entries& entries, const Entries& others,
                                                  bool wanted = true) {
   std::vector<std::uint32_t> coordinates;

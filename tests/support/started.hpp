@@ -121,7 +121,7 @@ inline Task<void> fails(Communicator& strand, int rank, const char* text) {
   if (strand.rank() == Rank(rank)) throw std::range_error(text);
 }
 
-/// The started program of one rank throws; those of the others may wait for its messages.
+/// The started program of one rank throws; the others' programs may wait for its messages.
 struct Failing {
   bool waits = true;
   bool catches = false;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """tools/testbed_study without a testbed: study.py STUDY THINWIRE.
 
-The measured rows are simulated ones of which every time is known to be 1.25 times that of links, and
+The measured rows are simulated ones of which every time is known to be 1.25 times the time on links, and
 without wires a quarter of it.
 """
 

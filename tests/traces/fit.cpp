@@ -47,7 +47,7 @@ TEST_CASE("a fit finds what a trace was drawn from" * doctest::test_suite("large
   const Profile& fitted = fit.profile;
   write_profile(fitted, folder.path("fit.json"));  // is one
 
-  // The density is that of the trace. It is not the drawn one: the trace has 157 blocks of popular
+  // The density is the trace's. It is not the drawn one: the trace has 157 blocks of popular
   // or unpopular coordinates, so the mean over them scatters by some 8%.
   CHECK(fitted.density == test::approx(density_of(folder.path("trace.h5"))).epsilon(1e-3));
   CHECK(fitted.density == test::approx(drawn.density).epsilon(0.15));

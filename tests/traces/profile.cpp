@@ -87,7 +87,7 @@ TEST_CASE("what is written is read again, bit for bit") {
   CHECK(text_of(folder.path("again.json")) == text_of(path));
 }
 
-TEST_CASE("without popularity a union is that of independent ranks") {
+TEST_CASE("without popularity a union is a union of independent ranks") {
   for (const double d : {1e-6, 0.01, 0.3, 0.999}) {
     for (const double ranks : {1.0, 2.0, 7.0, 100.0, 8192.0}) {
       CAPTURE(d);

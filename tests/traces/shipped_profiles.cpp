@@ -30,7 +30,7 @@ TEST_CASE("shipped profiles are found by name and have the papers' sizes") {
 }
 
 TEST_CASE("shipped profiles have the papers' fill-in by both families") {
-  // Ok-Topk, Section 5.2; the third is that of an earlier study's transformer.
+  // Ok-Topk, Section 5.2; the third is an earlier study's transformer.
   struct Point {
     const char* profile;
     double density;

@@ -92,7 +92,7 @@ TEST_CASE("the drift of thresholds is what was planted, at each lag, and skips g
   CHECK(threshold_drift({1, 3, 5}, {{1}, {2}, {4}}, 2).deviation == test::approx(0));
 }
 
-TEST_CASE("the statistics of a trace are those of its windows") {
+TEST_CASE("the statistics of a trace are the statistics of its windows") {
   const TemporaryFolder folder;
   const std::string path = folder.path("t.h5");
   TraceHeader header = test::small_header(2, 640);

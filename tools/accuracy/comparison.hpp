@@ -24,7 +24,7 @@ struct CellComparison {
   std::string status = {};
   std::string reason = {};
 
-  /// Simulated time of the judged network over that of the reference; 1 if both are 0.
+  /// Simulated time of the judged network over the reference's; 1 if both are 0.
   [[nodiscard]] std::optional<double> ratio() const;
   /// |ratio - 1|.
   [[nodiscard]] std::optional<double> error() const;

@@ -27,8 +27,8 @@ struct TableSettings {
 
 /// Runs missing cells, the longest first, adds each to the output as it ends, and reports progress
 /// on stderr; then superseded results are removed from the output. Returns all cells in order.
-/// Results of the reference stay valid as long as SimGrid and the platform do; those of the judged
-/// network as long as Thinwire's version does. Failed cells run again, and so do those that were
+/// Results of the reference stay valid as long as SimGrid and the platform do; results of
+/// the judged network as long as Thinwire's version does. Failed cells run again, and so do those that were
 /// too slow if the limit has grown. The judged network runs only where the reference has a time.
 ///
 /// Throws InputError if the output cannot be written or is another kind of file, and

@@ -30,7 +30,7 @@ double seconds_now() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// `platform`: that of the network links; empty for the α-β machine.
+/// `platform`: where the network links runs; empty for the α-β machine.
 std::string bench(const std::string& platform, const std::string& scheme, int ranks) {
   std::vector<double> marks{seconds_now()};
   nlohmann::json settings{{"scheme", scheme},

@@ -2,7 +2,7 @@
 """Makes the shipped models: make_models.py FOLDER writes one JSON for each.
 
 A layer holds its parameter tensors, in the order of the model, and the operations of one sample's
-forward pass: those of convolutions, matrices and attention, two for a multiply-add.
+forward pass in convolutions, matrices and attention, two for a multiply-add.
 """
 import json
 import sys

@@ -33,7 +33,7 @@ class Model {
   /// The gradient of the mean loss over a batch of the worker's share, which depends on seed, rank
   /// and iteration only. Returns the loss.
   virtual double gradient(Rank rank, int iteration, std::span<float> gradient) = 0;
-  /// The same over the batches of the first `ranks` workers as one batch: that of a single process.
+  /// The same over the batches of the first `ranks` workers as one batch, as a single process would have it.
   virtual double joined_gradient(int ranks, int iteration, std::span<float> gradient) = 0;
   [[nodiscard]] virtual Evaluation evaluate() = 0;
 };

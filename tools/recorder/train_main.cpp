@@ -38,7 +38,7 @@ constexpr const char* kDescription =
     "Trains a small model on real data, data-parallel over P workers in one process. In each "
     "iteration the gradients go, value by value, through a scheme on a simulated network, so that "
     "accuracy is known over simulated time. Lists, as in --scheme dense_ring,oktopk --seed 1,2,3, "
-    "train every combination. Time is that of the small model's gradients, of about 100,000 "
+    "train every combination. Time is for the small model's gradients, of about 100,000 "
     "components, unless --granule or --as-model makes them larger: docs/explanation/training.md.";
 
 constexpr const char* kFooter =
@@ -84,8 +84,7 @@ struct TrainFlags {
   std::string output;
 };
 
-/// The settings that have flags here: those of 'thinwire run' without the gradient's and a
-/// workload's.
+/// The settings that have flags here: all of 'thinwire run' but the gradient's and a workload's.
 const plan::Settings& settings_of_trainings() {
   static const plan::Settings all = [] {
     plan::Settings kept;
@@ -369,7 +368,7 @@ std::vector<TrainSettings> trainings_of(const TrainFlags& flags) {
   const Shape shape = shape_of(flags);
   const Scale scale = scale_of(flags, shape);
   // The commands of a study differ in the scheme alone, so that dense ones have a density too; and
-  // the seed is that of the training.
+  // the seed is the training's.
   const std::vector<Point> points = cli::points_of(
       "", flags.given, flags.settings,
       [&](Json json) { return completed(std::move(json), shape, scale, flags.iterations); },

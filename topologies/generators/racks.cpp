@@ -27,13 +27,13 @@ void add_racks(std::vector<ParameterInfo>& parameters, const std::string& rack) 
 
 void add_cable_words(std::vector<ParameterInfo>& parameters, const std::string& kind) {
   const char* const all = "of all cables, instead of those below";
-  add_behind_hosts(
-      parameters,
-      {{"bandwidth", "", all},
-       {"latency", "", all},
-       {"oversubscription", "",
-        "bandwidth of a rack's hosts over that of its cables to all others, with racks [1]: sets " +
-            kind + "-cables"}});
+  add_behind_hosts(parameters, {{"bandwidth", "", all},
+                                {"latency", "", all},
+                                {"oversubscription", "",
+                                 "bandwidth of a rack's hosts over the bandwidth of its cables to "
+                                 "all other racks, with racks "
+                                 "[1]: sets " +
+                                     kind + "-cables"}});
 }
 
 std::optional<Racks> CommonWords::take_racks() {
@@ -44,9 +44,9 @@ std::optional<Racks> CommonWords::take_racks() {
   const int each = number("hosts-per-rack");
   const int hosts = number("hosts");
   if (hosts == 0 && (racks == 0 || each == 0)) {
-    throw InputError(
-        "{}: {} alone does not tell the hosts; give {} too, or hosts, those of all racks", family_,
-        racks > 0 ? "racks" : "hosts-per-rack", racks > 0 ? "hosts-per-rack" : "racks");
+    throw InputError("{}: {} alone does not tell the hosts; give {} too, or hosts for all racks",
+                     family_, racks > 0 ? "racks" : "hosts-per-rack",
+                     racks > 0 ? "hosts-per-rack" : "racks");
   }
   const std::int64_t all = std::int64_t{racks} * each;
   if (hosts > 0 && all > 0 && all != hosts) {

@@ -116,7 +116,8 @@ Family star_family() {
       "every host on one switch, or on a row of them; with no latency the alpha-beta machine",
       {{"hosts", "64", "hosts"},
        {"oversubscription", "",
-        "bandwidth of a rack's hosts over that of the cable to the next rack, with racks [1]"},
+        "bandwidth of a rack's hosts over the bandwidth of the cable to the next rack, with racks "
+        "[1]"},
        {"bandwidth", "10GBps", "of a host's cable, each way"},
        {"latency", "0s", "of a host's cable; a route has two of them"},
        {"flat", "0",

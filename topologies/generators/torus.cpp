@@ -108,7 +108,7 @@ Family torus_family() {
       &torus_words};
   add_racks(family.parameters,
             "a plane of two dimensions each, joined along a third; with a "
-            "bandwidth, a port has that of all its cables");
+            "bandwidth, a port has the bandwidth of all its cables");
   add_reducing_parameters(family.parameters, false);
   return family;
 }

@@ -191,8 +191,8 @@ struct ValueOf<std::vector<Value>> {
 
 Command Command::add_subcommand(const std::string& name, const std::string& description) {
   CLI::App* const command = app_->add_subcommand(name, description);
-  command->allow_extras(false);  // that of the command above would be its own
-  command->footer("");           // that of the program would be its own
+  command->allow_extras(false);  // else inherited from the command above
+  command->footer("");           // else inherited from the program
   return {command, exit_code_};
 }
 

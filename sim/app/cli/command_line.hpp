@@ -18,8 +18,8 @@ class Option;
 
 namespace thinwire::cli {
 
-/// The destination of an option's value. A vector takes several values, or those of a repeated
-/// option.
+/// The destination of an option's value. A vector takes several values, or the
+/// values of a repeated option.
 using Target =
     std::variant<std::string*, int*, std::int64_t*, std::uint64_t*, double*, std::optional<int>*,
                  std::optional<std::int64_t>*, std::optional<double>*, std::vector<std::string>*,

@@ -154,7 +154,7 @@ void print_predictions(const FitFlags& flags, const studies::MachineFit& found,
 /// Makes the machine of the logs, fits it, writes it, and predicts more nodes.
 int fit_made(const FitFlags& flags) {
   if (!flags.settings.empty()) {
-    throw InputError("--fit: settings are those of a description; give --machine FILE as well");
+    throw InputError("--fit: settings belong to a description; give --machine FILE as well");
   }
   if (!flags.placements.empty()) {
     throw InputError("--placement: needs --machine FILE, whose platform has the nodes");

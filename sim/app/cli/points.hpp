@@ -23,8 +23,8 @@ namespace thinwire::cli {
     const std::string& flag, const std::vector<std::string>& settings, const Json& given,
     const std::string& example);
 
-/// What happens to settings that are given and that none of the points reads. Those of a config are
-/// refused where those of flags are noted.
+/// What happens to settings that are given and that none of the points reads. A config's are refused
+/// where a flag's are noted.
 enum class Unread : std::uint8_t { refused, noted, accepted };
 
 /// What a command is asked to run.

@@ -31,8 +31,8 @@ struct RealProcesses {
   std::function<void(const std::string& reason)> end_all = {};
 };
 
-/// Runs a program. Returns the exit code: that of `run`, or that of the error that it throws, which
-/// is said after the program's name.
+/// Runs a program. Returns what `run` returns, or the exit code of the error that it throws, which is
+/// told after the program's name.
 [[nodiscard]] int exit_code_of(const std::string& name, const std::function<int()>& run);
 
 /// A process may have only one Program.

@@ -659,7 +659,7 @@ void add_recommend(Command& app) {
       .range(0.0, 1e6);
   command
       .add_option("--most-seconds", flags->most_seconds,
-                  "simulations that are expected to take longer are left out; those of named "
+                  "simulations that are expected to take longer are left out; simulations of named "
                   "--schemes only when looking for crossovers")
       .value_text("S [60]")
       .range(0.0, 1e9);

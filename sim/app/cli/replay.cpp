@@ -131,7 +131,7 @@ CollectiveSchemes schemes_of(const ScheduleFlags& flags) {
 }
 
 /// The points with the limit of eager sends that holds for each: one of `limits`, if there are any,
-/// the point's own where one is given, else that of the file.
+/// the point's own where one is given, else the file's.
 std::vector<std::pair<plan::Point, Bytes>> runs_of(const std::vector<plan::Point>& points,
                                                    const std::vector<Bytes>& limits, bool is_given,
                                                    const schedules::ReadSchedule& schedule) {

@@ -13,7 +13,7 @@ namespace thinwire::cli {
 struct ScheduleFlags {
   std::string goal;                      ///< a file of GOAL text
   std::string chakra;                    ///< a folder of Chakra traces
-  std::vector<std::string> collectives;  ///< COLLECTIVE=SCHEME, of those of the traces
+  std::vector<std::string> collectives;  ///< COLLECTIVE=SCHEME, for collectives in the traces
   std::string groups;                    ///< a file with the ranks of their process groups
   double unit = 1e-9;                    ///< of GOAL's local work, in seconds
 
@@ -25,8 +25,8 @@ enum class ScheduleUse : std::uint8_t { write, read };
 void add_schedule_flags(Command& command, ScheduleFlags& flags, ScheduleUse use);
 
 /// Simulates the schedule on the network that the settings describe, one run for each combination
-/// of their values, and prints the times. The sends that are eager are those of the setting, else
-/// those of the file. Throws InputError for a setting that a schedule does not read.
+/// of their values, and prints the times. The setting says which sends are eager, else the
+/// file does. Throws InputError for a setting that a schedule does not read.
 int run_schedule(const ScheduleFlags& flags, const Json& given,
                  const std::vector<std::string>& settings, bool verbose, const report::View& view);
 

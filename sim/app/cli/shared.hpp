@@ -74,7 +74,7 @@ void add_format(Command& command, report::View& view);
 void add_columns(Command& command, report::View& view);
 /// Both, also nccl and osu, for results.
 void add_result_format(Command& command, report::View& view);
-/// Throws InputError if the format is that of a benchmark and a point has no place in it.
+/// Throws InputError if the format is a benchmark's and a point has no place in it.
 void check_result_format(const report::View& view, const std::vector<plan::Point>& points);
 /// Restarts this program if a point needs packets and the environment lacks what ns-3 reads from it
 /// before main (kPacketBuffers). Must be called before anything is printed. Throws InputError if
@@ -104,7 +104,7 @@ struct Condition {
 };
 
 /// The rows whose column KEY is one of the values, for each KEY=VALUE[,VALUE] of `where`; columns
-/// are those of record_of. Throws InputError if a column is unknown or no row remains.
+/// are named as in record_of. Throws InputError if a column is unknown or no row remains.
 [[nodiscard]] std::vector<results::Row> rows_where(std::vector<results::Row> rows,
                                                    const std::vector<std::string>& where);
 /// Says on stderr how many points were given before and left out, if there are any; `others` are

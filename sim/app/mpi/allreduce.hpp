@@ -38,9 +38,9 @@ struct AllreduceSettings {
   Seconds beta_per_word{4e-10};
 };
 
-/// The allreduce of one process. Not to be used by several threads at once. Other exceptions than
-/// those of the constructor and NotFiniteError are of this process alone, and the others wait for
-/// it: end them by MPI_Abort.
+/// The allreduce of one process. Not to be used by several threads at once. Exceptions
+/// of the constructor, and NotFiniteError, are thrown on all processes. Any other exception is thrown on
+/// this process alone, and the other processes wait for it: end them by MPI_Abort.
 class Allreduce {
  public:
   /// All processes of `comm` make it together, after MPI_Init; it keeps a duplicate of `comm`.

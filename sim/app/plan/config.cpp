@@ -177,8 +177,8 @@ void check_lists(const JsonNode& node) {
   }
 }
 
-/// A complaint about a point that has one value of the grid, with the pointer of the grid in place of
-/// that of the point: "/input/skew: why" of the key "input.skew" becomes "/grid/input.skew/0: why".
+/// A complaint about a point that has one value of the grid, with the grid's pointer in place of
+/// the point's: "/input/skew: why" of the key "input.skew" becomes "/grid/input.skew/0: why".
 std::string in_grid(const std::string& complaint, const std::string& key, const JsonNode& value) {
   const std::string pointer = pointer_of(key);
   const std::string at = fmt::format("{}: {}", value.path(), value.pointer());

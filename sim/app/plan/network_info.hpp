@@ -10,7 +10,7 @@
 
 namespace thinwire::plan {
 
-/// The default platform of a network that needs one: that of the Ok-Topk paper.
+/// The default platform of a network that needs one: the platform of the Ok-Topk paper.
 inline constexpr const char* kDefaultPlatform = "aries_daint";
 
 /// The last one is of real processes.

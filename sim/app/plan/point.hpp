@@ -53,8 +53,8 @@ struct Machine {
   [[nodiscard]] networks::HostCosts host_for(std::int64_t components, std::uint64_t seed) const;
 
  private:
-  /// The time per word of a gradient of `components`, given that of words in the cache and beyond
-  /// it. A rank reads its gradient and writes the result, so its working set is twice the gradient;
+  /// The time per word of a gradient of `components`, given the times of words in the cache and
+  /// beyond it. A rank reads its gradient and writes the result, so its working set is twice the gradient;
   /// the share of it that exceeds the cache costs `beyond`.
   [[nodiscard]] Seconds per_word(Seconds in_cache, Seconds beyond, std::int64_t components) const;
 };

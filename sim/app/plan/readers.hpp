@@ -36,7 +36,7 @@ extern const Circumstance kWithoutModel;
 extern const Circumstance kWithTensorGroups;
 extern const Circumstance kWithProfile;
 extern const Circumstance kSynthetic;
-/// Gradients leave residuals; recorded ones and those of a profile are of accumulators.
+/// Gradients leave residuals. Recorded ones and a profile's do not: they are accumulators.
 extern const Circumstance kOfGradients;
 /// Messages are flows, and none packets.
 extern const Circumstance kWithoutPackets;

@@ -17,7 +17,7 @@ struct Facts {
   const Point& point;
 };
 
-/// A contradiction: an error, whose pointer is that of `setting`.
+/// A contradiction: an error, whose pointer names `setting`.
 struct Rule {
   const char* setting;
   bool (*applies)(const Facts& facts);

@@ -8,7 +8,7 @@
 
 namespace thinwire::plan {
 
-/// The JSON Schema (draft 07) of sweeps; its definition `point` is that of points.
+/// The JSON Schema (draft 07) of sweeps; its definition `point` is the schema of points.
 [[nodiscard]] Json sweep_schema(const Settings& settings = point_settings());
 /// The text of docs/reference/settings.md.
 [[nodiscard]] std::string settings_page(const Settings& settings = point_settings());

@@ -69,8 +69,8 @@ void run_handlers() {
   });
 }
 
-/// Does work outside the interpreter's lock. The exception that ends it is Python's own; that of a
-/// plain Ctrl-C has the text of the InterruptedError.
+/// Does work outside the interpreter's lock. The exception that ends it is Python's own; the
+/// KeyboardInterrupt of a plain Ctrl-C has the text of the InterruptedError.
 template <class Work>
 auto outside(const Work& work) {
   try {
@@ -89,7 +89,7 @@ auto outside(const Work& work) {
 std::string text_of(const std::vector<Json>& records) { return dumped(Json(records)); }
 
 /// Words among the values of settings, or of lists of values, become what flags make of them. `path`
-/// is that of the setting or of the group: dotted, or empty.
+/// leads to the setting or the group: dotted, or empty.
 void take_words(Json& given, const std::string& path) {
   if (given.is_string()) {
     given = cli::value_from(path, given.get<std::string>());

@@ -17,7 +17,7 @@ enum class Verdict : std::uint8_t {
   above,      ///< lies in the formula's interval, but above the paper's upper bound
   off,        ///< neither
   selection,  ///< the ranks select less than half of k, or more than twice as much: the time is not
-              ///< that of the scheme at k, and wins no comparison
+              ///< the scheme's time at k, and wins no comparison
   congested,  ///< slower than in the platform's LogGP machine, as messages share links: not judged
   faster,     ///< faster than in that machine, since ranks are nearer than the mean pair, or faster
               ///< than the formula, since latencies overlap: not judged
@@ -62,7 +62,7 @@ struct Comparison {
 
 /// What a point costs by the cost model of its scheme, on its own machine, before it has run.
 [[nodiscard]] algorithms::Cost cost_of(const plan::Point& point);
-/// What the cost model of the point's scheme takes. `options` are those of the scheme and outlive it.
+/// What the cost model of the point's scheme takes. `options` are the scheme's and outlive it.
 [[nodiscard]] algorithms::CostInput cost_input(const plan::Point& point,
                                                const plan::Machine& machine,
                                                const algorithms::Options& options, int iteration);

@@ -30,8 +30,8 @@ struct Extrapolation {
 };
 
 /// The extrapolation that the point asks for, on its machine as it is known at run time. Nothing if
-/// it asks for none, if all chunks are not more than those of the shorter points, or if nothing
-/// goes through trees there (one rank; NCCL's tuner takes rings): then everything is sent.
+/// it asks for none, if the shorter points would have as many chunks as the point itself, or if
+/// nothing goes through trees there (one rank; NCCL's tuner takes rings): then everything is sent.
 [[nodiscard]] std::optional<Extrapolation> extrapolation_of(const plan::Point& point,
                                                             const plan::Machine& machine);
 /// The outcome of the point from outcomes of shorter ones: times, messages and words. Throws

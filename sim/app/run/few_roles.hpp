@@ -25,8 +25,8 @@ class FewRoles final : public algorithms::Roles {
                                                const SparseVector& selected,
                                                const Numbers& boundaries,
                                                SharedWork& shared) const override;
-  /// The mean over up to 32 of the ranks that a rank stands for. Its own are added many times, and
-  /// alone they would scatter more than those of all ranks.
+  /// The mean over up to 32 of the ranks that a rank stands for. Its own numbers are added many
+  /// times, and alone they would scatter more than the numbers of all ranks.
   [[nodiscard]] Numbers summand(const SparseVector& selected, std::int64_t count,
                                 algorithms::NumbersOf numbers_of) const override;
   /// Along each rail after the ranks that run.

@@ -29,7 +29,7 @@ class IterationRun {
   /// Takes the ranks, on the counting network, through the iterations before `at` that they have not
   /// gone through and that others may depend on. What they keep of them does not depend on times.
   void pass_before(std::size_t at);
-  /// Simulates the iteration `at` of the part; the outcome is that of a run of this iteration alone.
+  /// Simulates the iteration `at` of the part; the outcome is the same as of a run of this iteration alone.
   [[nodiscard]] results::Outcome simulate(Network& network, std::size_t at,
                                           const Recorders& recorders = {});
 

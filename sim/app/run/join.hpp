@@ -17,7 +17,7 @@ namespace thinwire::run {
 inline constexpr const char* kPacketsHint =
     "(ns-3 takes one zone of hosts with one link each to their switch, as gige_star has)";
 
-/// The outcome of a point from those of its tasks, by task, each with one outcome per iteration.
+/// The outcome of a point, made from its tasks' outcomes: by task, one outcome per iteration.
 [[nodiscard]] results::Outcome join(const plan::Point& point, const Tasks& tasks,
                                     const std::vector<std::vector<results::Outcome>>& outcomes);
 

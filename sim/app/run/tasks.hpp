@@ -50,7 +50,7 @@ struct RunTask {
 /// The tasks of a point.
 struct Tasks {
   std::optional<Extrapolation> extrapolation;
-  std::vector<Part> parts;    ///< the point itself, or those of the extrapolation
+  std::vector<Part> parts;    ///< the point itself, or the parts of the extrapolation
   std::vector<RunTask> list;  ///< in the order in which they start
 
   [[nodiscard]] std::span<const PlannedIteration> iterations_of(const RunTask& task) const {

@@ -37,7 +37,7 @@ constexpr double kMostIterations = 1e6;
 
 int wanted_of(const Job& job) { return job.point.iterations > 0 ? job.point.iterations : 2; }
 
-/// The settings that describe the network rather than a job: those of the place that links reads and
+/// The settings that describe the network rather than a job: settings of the place that links reads and
 /// not every network does. Each job has a placement of its own.
 Json shared_settings_of(const Point& point) {
   plan::Settings shared = plan::point_settings();

@@ -32,7 +32,7 @@ struct JobTimes {
 };
 
 /// Reads {"base": {...}, "jobs": [{"name": ..., "start_s": ..., ...}, ...]}: the members of `base`
-/// and of a job are settings of a point, and those of a job go over those of `base`. The network is
+/// and of a job are settings of a point, and a job's go over `base`'s. The network is
 /// `links`. Throws InputError for jobs of one name and for jobs that differ in settings of the
 /// platform, which belong into `base`.
 [[nodiscard]] std::vector<Job> jobs_from(const Json& config, const std::string& origin);

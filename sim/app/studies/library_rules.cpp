@@ -27,7 +27,7 @@ struct LibraryAlgorithm {
   std::int64_t protocol_option = 0;  ///< the scheme's option for it
 };
 
-/// Open MPI's numbers are those of coll_tuned_*_algorithm in 4.1 (ompi_info --param coll tuned
+/// Open MPI's numbers are the values of coll_tuned_*_algorithm in 4.1 (ompi_info --param coll tuned
 /// --level 9).
 constexpr std::array kAlgorithms{
     LibraryAlgorithm{RulesOf::nccl, "nccl_ring", "ring", "ll", 0},

@@ -317,7 +317,7 @@ TEST_CASE("A ring in segments takes a turn of the ring for each, and one for the
   }
 }
 
-TEST_CASE("The number of segments is that of Open MPI") {
+TEST_CASE("The number of segments is Open MPI's") {
   // num_phases of ompi_coll_base_allreduce_intra_ring_segmented, for segments of 10 words.
   const auto segments = [](std::int64_t words, int ranks) {
     return ring_segments(Words(words), ranks, Words(10));

@@ -142,7 +142,7 @@ TEST_CASE("Parents and children of both trees agree and every rank hangs below o
   }
 }
 
-TEST_CASE("The trees of seven and of six ranks are those of the in-order numbering") {
+TEST_CASE("The trees of seven and of six ranks follow the in-order numbering") {
   const auto children = [](int rank, int size, int tree) {
     std::vector<int> numbers;
     for (const Rank child : place_in_tree(Rank(rank), size, tree).children) {

@@ -35,7 +35,7 @@ TEST_CASE("What was gathered is summed once for all ranks, whatever order they h
   SharedWork shared(10);
   for (const std::vector<int>& order :
        {std::vector{0, 1, 2, 3}, std::vector{3, 2, 1, 0}, std::vector{1, 3, 0, 2}}) {
-    // Floats show the order of adding: that of the ranks.
+    // Floats show the order of adding: the order of the ranks.
     CHECK(entries_of(sum_of_gathered(gathered(messages, order), shared)) ==
           Entries{{1, 0.0F}, {3, 4.0F}});
   }

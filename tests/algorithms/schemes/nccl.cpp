@@ -44,7 +44,7 @@ struct NcclOutcome {
   double time = 0;
 };
 
-/// With those of the options that the scheme has.
+/// With the options that the scheme has.
 NcclOutcome run_nccl(const std::string& name, int ranks, std::int64_t n, NcclOptions options) {
   const SchemeInfo& info = find_scheme(name);
   std::erase_if(options, [&](const auto& option) {
@@ -245,7 +245,7 @@ TEST_CASE("A ring whose pieces differ takes the longest piece in each step") {
 }
 
 TEST_CASE("A channel of a tree carries as much as its thread blocks reach, and fewer are spread") {
-  // On a chain of 8 ranks without latencies to speak of, the busbw is that of the channels.
+  // On a chain of 8 ranks without latencies to speak of, the busbw is the channels' bandwidth.
   const std::int64_t n = std::int64_t{1} << 24;
   for (const std::int64_t channels : {1, 4}) {
     CAPTURE(channels);
@@ -313,7 +313,7 @@ TEST_CASE("The tuner takes what its table says") {
   const NcclChoice tree =
       nccl_choice(std::int64_t{1} << 32, nodes, facts, std::array{NcclAlgorithm::tree});
   CHECK(tree.time.value() == test::approx(90.2e-6 + 4294967296.0 * 2 / (8 * 17.8e9)).epsilon(0.01));
-  // On two nodes, trees have the bandwidth inside them: 8 x 41.4 GB/s of H100, rings that of the NICs.
+  // On two nodes, trees have the bandwidth inside them, 8 x 41.4 GB/s of H100, and rings the NICs'.
   facts = {.channels = 8, .beta = Seconds(1 / 25e9), .gpu = 9};
   const NcclChoice two = nccl_choice(1 << 30, nodes_for(16, 8), facts, kBoth);
   CHECK(two.algorithm == NcclAlgorithm::tree);

@@ -136,7 +136,7 @@ TEST_CASE("A direct gather of what few regions hold takes more than Equation 2 a
   }
 }
 
-TEST_CASE("The gather's upper end is that of the trigger") {
+TEST_CASE("The gather's upper end follows from the trigger") {
   const auto words = [](int ranks, double trigger, bool balancing = true) {
     const Options options(find_scheme("oktopk").options,
                           {{"trigger", trigger}, {"balancing", balancing}});

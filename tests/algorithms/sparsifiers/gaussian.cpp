@@ -25,7 +25,7 @@ double share_of_k(const Selection& selection, std::int64_t k) {
 
 }  // namespace
 
-TEST_CASE("The two-sided Gaussian quantile is that of the tables") {
+TEST_CASE("The two-sided Gaussian quantile is the one of the tables") {
   struct Known {
     double density;
     double quantile;
@@ -42,7 +42,7 @@ TEST_CASE("The two-sided Gaussian quantile is that of the tables") {
 
 TEST_CASE("gaussian's threshold is mean + deviation * z over all n components") {
   // Of n = 1000 components 400 are held, each entry for 4. In components the sum is 4·50·(3 - 1)
-  // = 400 and that of squares 4·50·(9 + 1) = 2000, so the mean is 0.4 and the variance 1.84.
+  // = 400 and the sum of squares 4·50·(9 + 1) = 2000, so the mean is 0.4 and the variance 1.84.
   const GradientSpace space{.components = 1000, .granule = 4};
   const SparseVector accumulated =
       test::filled(100, [](std::int64_t i) { return i % 2 == 0 ? 3 : -1; });

@@ -69,7 +69,7 @@ TEST_CASE("sidco selects k of exponential magnitudes, whatever the number of sta
   }
 }
 
-TEST_CASE("sidco's threshold and work are those of the equations") {
+TEST_CASE("sidco's threshold and work follow the equations") {
   // Two components a coordinate, and a third of all that is not held.
   const GradientSpace space{.components = 600000, .granule = 2};
   for (const double shape : {0.6, 1.0, 2.0}) {

@@ -19,7 +19,7 @@ using thinwire::testing::run_program;
 using thinwire::testing::TemporaryFolder;
 using thinwire::testing::text_of;
 
-/// The records, without the counts that end those of claims.
+/// The records, without the counts that follow the records of claims.
 std::vector<nlohmann::json> lines_of(const std::string& text) {
   std::vector<nlohmann::json> lines;
   std::istringstream stream(text);

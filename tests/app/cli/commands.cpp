@@ -372,7 +372,7 @@ TEST_CASE("numbers of --where are numbers, however they are written") {
   check_refused(run_program("compare " + rows + " --where components=1001.001"), "no result has");
 }
 
-TEST_CASE("an interval's ends are in order, and the paper's bound is that of whole words") {
+TEST_CASE("an interval's ends are in order, and the paper's bound is for whole words") {
   const auto row = [](const std::string& flags) {
     return nlohmann::json::parse(run_program("run --format json " + flags).out).at(0);
   };
@@ -449,7 +449,7 @@ TEST_CASE("help shows the flags that people use first, and --help-all all") {
   }
 }
 
-TEST_CASE("bandwidths are those of nccl-tests, of the dense gradient") {
+TEST_CASE("bandwidths are as nccl-tests defines them, of the dense gradient") {
   const auto record_of = [](const std::string& flags) {
     return nlohmann::json::parse(run_program("run --format json " + flags).out)[0];
   };
@@ -556,7 +556,7 @@ TEST_CASE("compare refuses what compare itself has printed, and rows of another 
   CHECK(later.err.find("read it with that version or a later one") != std::string::npos);
 }
 
-TEST_CASE("a row whose time is not that of its iterations is refused") {
+TEST_CASE("a row whose time is not the time of its iterations is refused") {
   const TemporaryFolder folder;
   const std::string good = run_program("run --scheme topka -P 8 -n 1000 --format jsonl").out;
   for (const nlohmann::json& time : {nlohmann::json(5), nlohmann::json(-1), nlohmann::json("1")}) {

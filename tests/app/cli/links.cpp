@@ -122,7 +122,7 @@ TEST_CASE("NCCL's rings between nodes take what they are measured to take") {
 
 TEST_CASE("NCCL's rings and trees on GPUs that share NICs take what they are measured to take") {
   // github.com/NVIDIA/nccl, issue 1368: five nodes of 8 H100 and 4 NICs of 50 GB/s, busbw in GB/s
-  // at most, up to 1 GiB. The channels' bandwidth is that of NCCL's tuner for more than two nodes.
+  // at most, up to 1 GiB. The channels have the bandwidth of NCCL's tuner for more than two nodes.
   const TemporaryFolder folder;
   const std::string platform = folder.path("shared_nics.xml");
   REQUIRE(run_program("topo make nvlink_ib --nodes 5 --nics 4 --gpu-bandwidth 450GBps "

@@ -544,7 +544,7 @@ TEST_CASE("run takes several networks and platforms") {
   CHECK(all[0]["machine.alpha_s"] != all[2]["machine.alpha_s"]);
   CHECK(all[3]["platform"] == other);
   CHECK(all[0]["time_s"].get<double>() == all[0]["formula_low_s"].get<double>());
-  // An α that is given is that of alphabeta; the platforms are those of links.
+  // An α that is given is for alphabeta; the platforms are for links.
   const auto own = rows("--alpha 5us");
   REQUIRE(own.size() == 6);
   CHECK(own[0]["machine.alpha_s"] == 5e-6);

@@ -169,7 +169,7 @@ void check_phases(const Run& run) {
   if (time > 0) CHECK(compared >= ranks);
 }
 
-/// Words and messages that arrive in the reported iteration are those of the row.
+/// Words and messages that arrive in the reported iteration are as many as the row says.
 void check_messages(const Run& run) {
   const auto [begin, end] = run.trace.last_iteration();
   std::int64_t most_words = 0;

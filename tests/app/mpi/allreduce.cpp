@@ -124,7 +124,7 @@ bool all_finite(std::span<const float> values) {
 }
 
 /// A NaN or an infinity of one process, in the first sum, reaches all of them as an exception, and
-/// the sums after it are those of an allreduce that never saw it.
+/// the sums after it are the sums of an allreduce that never saw it.
 void not_finite(Processes processes, const char* scheme, bool feedback, float value, bool started) {
   const mpi::AllreduceSettings settings = {
       .scheme = scheme, .components = kComponents, .density = 0.05, .error_feedback = feedback};

@@ -118,7 +118,7 @@ TEST_CASE("a scheme that selects far from k is judged by that alone") {
                           {"input", {{"profile", "bert"}, {"statistical", true}}}});
   CHECK(selects_far_from_k(row));
   CHECK(compare(row, 1e-9).verdict == Verdict::selection);
-  // The gate of compare --tolerance still asks whether the time is that of what was selected.
+  // The gate of compare --tolerance still asks whether the time is right for what was selected.
   CHECK_FALSE(compare(row, 1e-9).misses);
   Row slow = row;
   slow.outcome->iteration_times.back() = Seconds(2 * row.outcome->time().value());

@@ -28,7 +28,7 @@ Plain schema_file(const std::string& name) {
   return Plain::parse(text_of(std::string(THINWIRE_SOURCE_DIR) + "/sim/app/plan/schemas/" + name));
 }
 
-/// The schema of rows with that of points in it, where it refers to the other file.
+/// The schema of rows with the schema of points in it, where it refers to the other file.
 Plain row_schema() {
   Plain schema = schema_file("row.schema.json");
   Plain& point = schema.at("properties").at("point");

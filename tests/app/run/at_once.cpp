@@ -1,4 +1,4 @@
-// Several processes for one point, or for several points: the rows are those of one process.
+// Several processes for one point, or for several points: the rows are the same as from one process.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -78,7 +78,7 @@ TEST_CASE("iterations in several processes give the row of one process, for ever
   CHECK(ran > 120);
 }
 
-TEST_CASE("iterations that depend on none before are those of schemes that keep nothing") {
+TEST_CASE("iterations depend on none before where schemes keep nothing") {
   const auto independent = [](const char* scheme) {
     return algorithms::find_scheme(scheme).independent_iterations;
   };
@@ -93,7 +93,7 @@ TEST_CASE("iterations that depend on none before are those of schemes that keep 
   }
 }
 
-TEST_CASE("the row is that of one process whatever else a point asks for") {
+TEST_CASE("the row is the same as from one process whatever else a point asks for") {
   const Json exact{{"scheme", "oktopk"},       {"ranks", 12},     {"components", 4000},
                    {"density", 0.05},          {"iterations", 3}, {"network", "links"},
                    {"platform", "aries_daint"}};

@@ -53,7 +53,7 @@ void check_near(const results::Outcome& few, const results::Outcome& all, double
 
 }  // namespace
 
-TEST_CASE("extrapolation: the time of all chunks follows from that of a few" *
+TEST_CASE("extrapolation: the time of all chunks follows from the time of a few" *
           doctest::test_suite("large")) {
   for (const int ranks : {2, 3, 7, 12, 23, 64}) {
     CAPTURE(ranks);
@@ -64,7 +64,7 @@ TEST_CASE("extrapolation: the time of all chunks follows from that of a few" *
   }
 }
 
-TEST_CASE("extrapolation: protocols, channels and chunks are those of the whole gradient" *
+TEST_CASE("extrapolation: protocols, channels and chunks are the whole gradient's" *
           doctest::test_suite("large")) {
   for (const Json& options :
        {Json{{"protocol", 0}}, Json{{"protocol", 1}, {"channels", 3}},

@@ -178,7 +178,7 @@ TEST_CASE("A training in groups takes as long on links as on SimGrid") {
   }
 }
 
-TEST_CASE("Groups of a file are those of a layout whose ranks a placement has moved") {
+TEST_CASE("Groups of a file equal the groups of a layout whose ranks a placement has moved") {
   const SmallModel model;
   const test::TemporaryFolder folder;
   // Rank i of the layout is rank 5 i mod 16 of the file.

@@ -103,7 +103,7 @@ TEST_CASE("Buffers beyond a limit cost the faults of their pages, and the regist
   }
 }
 
-TEST_CASE("Bruck's all-to-all copies all blocks twice, and those of a message twice") {
+TEST_CASE("Bruck's all-to-all copies all blocks twice, and the blocks of a message twice") {
   for (const int ranks : {3, 4, 7, 12, 23}) {
     CAPTURE(ranks);
     double blocks = 2 * ranks;

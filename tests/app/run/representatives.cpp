@@ -230,7 +230,7 @@ struct Represented {
   std::vector<int> representatives;
 };
 
-/// With numbers of ranks that are those of whole groups, cells, pods or leaves.
+/// With numbers of ranks that fill whole groups, cells, pods or leaves.
 const std::vector<Represented> kPlatforms{
     {"star", {{"hosts", "64"}}, 64, {4, 32, 64}},
     {"fat_tree", {{"children", "4,4,6"}, {"oversubscription", "2,2"}}, 64, {16, 32, 64}},
@@ -518,7 +518,7 @@ TEST_CASE("representatives: an asymmetric schedule is an error") {
                        doctest::Contains("not symmetric"), SimulationError);
 }
 
-TEST_CASE("representatives: programs on the second strand meet those of others") {
+TEST_CASE("representatives: programs on the second strand meet the programs of others") {
   const RunReport report = run_few(8, 2, [](Communicator& comm) -> Task<void> {
     const auto exchange = [](Communicator& strand) -> Task<Message> {
       const int rank = strand.rank().value();

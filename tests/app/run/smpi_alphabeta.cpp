@@ -256,7 +256,7 @@ TEST_CASE("a scheme sends the same messages on SMPI as in the alpha-beta machine
   }
 }
 
-TEST_CASE("a platform's end-to-end figures are those of its XML") {
+TEST_CASE("a platform's end-to-end figures follow from its XML") {
   const Machine machine =
       row_of({.scheme = "topka", .ranks = 8, .platform = "alphabeta"}).outcome->machine;
   CHECK(machine.alpha.value() == test::approx(2e-6).epsilon(1e-12));

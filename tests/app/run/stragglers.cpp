@@ -1,4 +1,4 @@
-// Ranks whose local work takes longer than that of others.
+// Ranks whose local work takes longer than the work of others.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>

@@ -126,7 +126,7 @@ TEST_CASE("A faster network moves the advice to the dense scheme, at the factor 
   CHECK(crossover_in(result, "beta", true).looked_to == 16);
 }
 
-TEST_CASE("On a platform, the factor of β is that of one over all bandwidths") {
+TEST_CASE("On a platform, the factor of β is the factor of one over all bandwidths") {
   const Json given = {{"ranks", 8},
                       {"platform", "fat_tree"},
                       {"workload", {{"model", "vgg16"}, {"device", "h100"}}}};
@@ -255,7 +255,7 @@ TEST_CASE("What does not fit into the memory is not advised") {
   const Recommendation result = recommend(settings);
   const Candidate& sparse = candidate_in(result, "topka");
   CHECK(!sparse.fits);
-  // The residual, k entries, and those of three others.
+  // The residual, k entries, and k entries of each of three others.
   CHECK(sparse.memory_bytes == test::approx(4 * 14728266.0 + 4 * 8 * 294565.0).epsilon(1e-4));
   CHECK(result.ranked.back().row.point.scheme == "topka");
   REQUIRE(result.advice() != nullptr);

@@ -97,7 +97,8 @@ void check_alike(double density, std::uint32_t width, const Buckets& of_buckets 
 
 }  // namespace
 
-TEST_CASE("Blocks with entries are those of a loop over the entries, and hold all of them") {
+TEST_CASE(
+    "Blocks with entries are the ones that a loop over the entries finds, and hold all of them") {
   test::Generator generator(7);
   for (const std::uint32_t width : {1U, 3U, 64U, 1000U, 5000U}) {
     const SparseVector vector = test::random_vector(generator, 0, 5000, 300);

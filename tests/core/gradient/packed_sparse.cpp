@@ -11,7 +11,7 @@
 
 namespace thinwire::inline gradient {
 
-TEST_CASE("Packed words are those of the formula, and unpack to the same entries") {
+TEST_CASE("Packed words are as many as the formula says, and unpack to the same entries") {
   for (const std::int64_t chunk : {0, 1, 7, 64, 4096}) {
     for (const std::int64_t n : {1, 10, 1000, 9000}) {
       for (const std::int64_t k : {std::int64_t{0}, std::int64_t{1}, n / 3, n}) {

@@ -186,7 +186,7 @@ TEST_CASE("The level of a number of entries in a part is the one that bisection 
   }
 }
 
-TEST_CASE("The magnitude that a level stands for is that of its number of entries over k") {
+TEST_CASE("The magnitude that a level stands for follows from its number of entries over k") {
   const MagnitudeLaw law{.shape = 0.8, .scale = 0.25, .below = 4, .most = 50};
   const Population population = mixed({5, 45, 450}, {0.5, 0.05, 0.012}, law);
   const double k = 100 * (5 * 0.5 + 45 * 0.05 + 450 * 0.012);

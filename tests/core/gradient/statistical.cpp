@@ -172,7 +172,8 @@ TEST_CASE("Statistical positions increase with the coordinate and are the same i
 }
 
 TEST_CASE(
-    "Statistical positions of cuts that repeat, lie on borders or lie outside are those of each") {
+    "Statistical positions of cuts that repeat, lie on borders or lie outside are as for each "
+    "alone") {
   const Ref<const Population> population = two_regions();
   const std::vector<SparseVector> all = selections(population, 6);
   SparseAccumulator region(7000, 21'000);
@@ -204,7 +205,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("The coordinates of many statistical entries are those of each") {
+TEST_CASE("The coordinates of many statistical entries are as for each alone") {
   const Ref<const Population> population = two_regions();
   const std::vector<SparseVector> all = selections(population, 6);
   for (const SparseVector& vector : {all[0], sum(all), moved(all[1], 300), all[2].slice(90, 900)}) {
@@ -430,7 +431,7 @@ TEST_CASE("The k largest statistical entries are min(k, size)") {
   CHECK(sum(select_largest(vector, 0), selected).size() == selected.size());
 }
 
-TEST_CASE("Unions of k largest ones are those of selections with k entries") {
+TEST_CASE("Unions of k largest ones are unions of selections with k entries") {
   const Ref<const Population> population = two_regions();
   const double k = expected(0, kCells, 1);
   std::vector<SparseVector> largest;
@@ -572,7 +573,7 @@ TEST_CASE("Even draws unite as draws at random do, and common ones are one") {
   CHECK(sum(std::array{common, same, common, same}).size() == kCount);
 }
 
-TEST_CASE("A rank's selection is as uneven over regions as that of entries is") {
+TEST_CASE("A rank's statistical selection is as uneven over regions as a selection of entries") {
   const traces::Profile profile = test::small_profile(test::kSanitized ? 50'000 : 200'000);
   const int ranks = test::kSanitized ? 60 : 200;
   const auto n = static_cast<std::uint32_t>(profile.components);

@@ -394,7 +394,7 @@ TEST_CASE("Bytes that are cut off or changed are refused, or are another message
   std::vector<std::byte> longer = bytes.header;
   longer.resize(longer.size() + GradientWire::kRecordBytes);
   CHECK_THROWS_AS(read(longer, length), SimulationError);
-  // Whatever byte is changed, the memory that is asked for is that of the data that comes.
+  // Whatever byte is changed, no more memory is asked for than the data that comes.
   for (std::size_t at = 0; at < bytes.header.size(); ++at) {
     for (const unsigned value : {0x00U, 0x01U, 0x7fU, 0x80U, 0xffU}) {
       WireBytes changed = bytes;

@@ -182,7 +182,7 @@ TEST_CASE("A group of a group names the ranks of the network at either's steps")
   }
 }
 
-TEST_CASE("Time, work, phases and books of a group are those of the network") {
+TEST_CASE("Time, work, phases and books of a group are the network's") {
   test::Networks networks;
   BodyCount count;
   std::vector<Seen> seen(6);

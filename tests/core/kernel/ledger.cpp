@@ -109,7 +109,7 @@ TEST_CASE("Books of two strands add up phase by phase") {
   CHECK(sum[1].time == Seconds(4));
 }
 
-TEST_CASE("A run's makespan and steps are those of its last rank") {
+TEST_CASE("A run's makespan and steps are its last rank's") {
   RunReport report;
   CHECK(report.makespan() == Seconds(0));
   CHECK(report.steps() == 0);

@@ -150,7 +150,7 @@ TEST_CASE("EventQueue come out in the order of a heap of the standard library") 
   }
 }
 
-TEST_CASE("entries that come out of EventQueue together are those of whole instants in order") {
+TEST_CASE("entries that come out of EventQueue together are all of whole instants in order") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) CHECK(some_agree(seed));
 }
 

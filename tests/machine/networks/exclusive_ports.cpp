@@ -198,7 +198,7 @@ class RandomPlans {
   std::uint64_t drawn_ = 0;
   int ranks_;
   int strands_;
-  std::vector<Plan> plans_;                     ///< by rank; those of the second strands follow
+  std::vector<Plan> plans_;                     ///< by rank; the second strands' plans follow
   std::vector<std::vector<std::size_t>> open_;  ///< posts that are not waited for, likewise
   std::vector<std::size_t> posted_;             ///< how many posts, likewise
 };

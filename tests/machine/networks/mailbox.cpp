@@ -136,7 +136,7 @@ TEST_CASE("Mailboxes match like maps of queues") {
   }
 }
 
-TEST_CASE("Slots are used again so that their number is that of what is in flight") {
+TEST_CASE("Slots are used again so that there are as many as are in flight") {
   SlotPool slots;
   Mailbox mailbox;
   SlotIndex highest = 0;

@@ -145,7 +145,8 @@ TEST_CASE("What nobody waits for comes to its end all the same, and the run ends
   CHECK(Overlapped(given).run(networks.alphabeta).makespan().value() == plain_time(given));
 }
 
-TEST_CASE("Messages of what is started match those of what others started, and no others") {
+TEST_CASE(
+    "Messages of started programs match messages of others' started programs, and no others") {
   with_second_strand_on_each([](Network& network) {
     std::vector<test::Exchanged> got(2);
     network.run(2, [&](Communicator& comm) {

@@ -128,7 +128,7 @@ TEST_CASE("On SMPI runs that start something follow one another in one simulatio
   for (const double time : times) CHECK(time == exactly(plain_smpi_time(given)));
 }
 
-TEST_CASE("On SMPI messages of what is started match those of what others started") {
+TEST_CASE("On SMPI messages of started programs match messages of others' started programs") {
   const PlatformFile file(test::star_xml(2));
   const test::Doubles numbers = on_smpi({.platform = file.path()}, [](SmpiNetwork& network) {
     std::vector<test::Exchanged> got(2);

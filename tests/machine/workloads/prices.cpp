@@ -215,7 +215,7 @@ TEST_CASE("A region that becomes dense costs the device its zeros and its entrie
     return with("dsar_split_allgather") - with("ssar_split_allgather");
   };
   CHECK(added(&WorkPrices::scan) == test::approx((8000 / 8 - 8000) * 3e-10).epsilon(1e-9));
-  // As many entries, each rank those of its own region.
+  // As many entries, on each rank the entries of its own region.
   CHECK(added(&WorkPrices::scatter) < 0);
 }
 
@@ -301,7 +301,7 @@ TEST_CASE("Each price of a scheme counts the elements or the calls that it names
   CHECK(scattered < 1.08 * (united + 7 * k / 8));
   CHECK(elements("zen+exact_topk", &WorkPrices::compare) == is(n));           // a mask, decoded
   CHECK(elements("zen+exact_topk", &WorkPrices::prefix_sum) == is(2.2 * k));  // of the hash memory
-  const double encoded = elements("zen+exact_topk", &WorkPrices::scan);       // those of its hash
+  const double encoded = elements("zen+exact_topk", &WorkPrices::scan);  // the entries of its hash
   CHECK(encoded > 0.8 * n / 8);
   CHECK(encoded < 1.2 * n / 8);
   CHECK(elements("omnireduce+exact_topk", &WorkPrices::scan) == is(n));  // blocks that are not 0
@@ -319,7 +319,7 @@ TEST_CASE("Each price of a scheme counts the elements or the calls that it names
   CHECK(calls("deft", &WorkPrices::topk, layered) == is(std::ceil(layers / 8)));
 }
 
-TEST_CASE("Ok-Topk's exact global threshold is that of all entries that any rank selected") {
+TEST_CASE("Ok-Topk's exact global threshold is found among all entries that any rank selected") {
   const Trained trained;
   std::set<std::uint32_t> selected;
   for (int rank = 0; rank < trained.ranks; ++rank) {

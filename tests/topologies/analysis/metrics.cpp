@@ -73,7 +73,7 @@ Distances distances_of_family(const std::string& name,
 
 }  // namespace
 
-TEST_CASE("distances of random networks are those of Floyd and Warshall") {
+TEST_CASE("distances of random networks are as Floyd and Warshall's algorithm finds them") {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     CAPTURE(seed);
     const Network network = random_network(seed, 7, 2 + seed % 7, seed % 8, seed % 2 == 0);
@@ -199,7 +199,7 @@ TEST_CASE("figures of generated families agree with formulas") {
   CHECK(bisection == 2 * 4.7e9);
   CHECK(d.diameter_hops == 5);
   // Router 2 shares the cable of router 0, also to router 1 of the other group, which would be
-  // nearer over its own; and router 3 that of 1. 2 x 2 hosts each, from both groups.
+  // nearer over its own; and router 3 the cable of router 1. 2 x 2 hosts each, from both groups.
   CHECK(d.longer_routes == 2 * 2 * 2 * 2);
   CHECK(d.slower_routes == 2 * 2 * 2 * 2);
   // 4 nodes, 2 a leaf, one NIC a node, 2:1 above.

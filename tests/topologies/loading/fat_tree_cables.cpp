@@ -46,7 +46,7 @@ std::string described(const std::string& path, bool own_paths) {
       .text;
 }
 
-/// A platform of one cluster or several, whose links and routes are those of SimGrid's own trees.
+/// A platform of one cluster or several, whose links and routes equal SimGrid's own trees'.
 void check_as_simgrid(const std::string& body) {
   const test::TemporaryFolder folder;
   const std::string path = folder.write("p.xml", test::platform_xml(body));

@@ -134,7 +134,7 @@ TEST_CASE("a route through zones within zones has its links in the order of trav
   CHECK(text == "z0h0-z0r0_UP between1 z1h4-z1r0_DOWN ");
 }
 
-TEST_CASE("names that end like those of a cable's two directions make no cable") {
+TEST_CASE("names that end like the names of a cable's two directions make no cable") {
   const test::TemporaryFolder folder;
   check_routes(folder.write(
       "p.xml",

@@ -103,7 +103,7 @@ std::string wired(const std::string& topology, const std::string& properties = {
 
 }  // namespace
 
-TEST_CASE("within a group, the routes of a wired dragonfly are those of SimGrid's") {
+TEST_CASE("within a group, the routes of a wired dragonfly equal SimGrid's") {
   for (const auto& [chassis, routers, nodes] :
        {std::array{1, 1, 3}, std::array{1, 5, 2}, std::array{4, 1, 2}, std::array{3, 4, 2}}) {
     CAPTURE(chassis);
@@ -116,7 +116,7 @@ TEST_CASE("within a group, the routes of a wired dragonfly are those of SimGrid'
   }
 }
 
-TEST_CASE("within a cell, the routes of a Dragonfly+ are those of SimGrid's fat tree") {
+TEST_CASE("within a cell, the routes of a Dragonfly+ equal the routes of SimGrid's fat tree") {
   for (const auto& [leaves, spines, nodes] :
        {std::array{1, 1, 4}, std::array{3, 4, 5}, std::array{6, 2, 3}, std::array{4, 8, 4}}) {
     CAPTURE(leaves);
@@ -154,7 +154,7 @@ TEST_CASE("the routes on rails are those that SimGrid finds on nvlink_ib") {
   }
 }
 
-TEST_CASE("the routes of a torus are those of SimGrid's, with a port at each end") {
+TEST_CASE("the routes of a torus equal SimGrid's, with a port at each end") {
   // SimGrid's first dimension varies fastest. Where both ways around are as long, its choice depends
   // on the coordinates, so all rings are odd. It refuses a dimension of one host.
   for (const std::vector<int>& sizes : {std::vector{5}, {3, 5}, {7, 3, 3}, {3, 3, 3, 3, 5}}) {

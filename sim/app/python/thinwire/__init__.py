@@ -7,13 +7,13 @@ A frame has few columns: what was simulated, its mean time, the formula's, their
 `frame.full()` has all of them. `thinwire.figure(frame)` draws it. Commands of the program that are no
 functions here are `thinwire.command("claims", "oktopk.bert")`.
 
-The columns are those of docs/reference/columns.md; names of measured columns end in their unit: `_s`
-(seconds), `_bytes`, `_s_per_word` (seconds per word of 4 bytes), `_bytes_per_s`. Settings are those of
-`thinwire.settings()`: a setting "machine.alpha_s" is given as `machine={"alpha_s": 2e-6}`, and numbers
+docs/reference/columns.md lists the columns; names of measured columns end in their unit: `_s`
+(seconds), `_bytes`, `_s_per_word` (seconds per word of 4 bytes), `_bytes_per_s`. `thinwire.settings()`
+lists the settings: a setting "machine.alpha_s" is given as `machine={"alpha_s": 2e-6}`, and numbers
 may be texts as in the command line, "25.5M" or "2us".
 
 Errors: InputError (a ValueError) for input that cannot be run, SimulationError (a RuntimeError) for a
-simulation that failed; their text is that of the command line. Simulations run in processes of their
+simulation that failed; their text is the same as on the command line. Simulations run in processes of their
 own, outside the interpreter's lock. Handlers of signals run meanwhile; the exception of one, as the
 KeyboardInterrupt of Ctrl-C, ends the simulations.
 """
@@ -556,7 +556,7 @@ def sweep(config, output=None, *, jobs=None, force=False, time_limit_s=None, mem
     time_limit_s, memory_limit_mib: of a point, which fails beyond them.
     progress: called with (done, total, seconds_left) when a point ends; its exception ends the sweep.
         By default a notebook shows a bar, where there is tqdm; False: none.
-    executor: any executor of concurrent.futures, as those of Dask, mpi4py and Ray, whose workers
+    executor: any executor of concurrent.futures, as Dask, mpi4py and Ray have them, whose workers
         simulate the points; they need this package, and no common folder. `jobs` is then theirs.
     Raises InputError, and SimulationError if a point failed; KeyboardInterrupt after Ctrl-C. What was
     finished is in `output`, and the same call goes on.
@@ -707,8 +707,8 @@ def report(results, *, where=None, title=None):
 def topo(action, *arguments, **options):
     """Platforms: topo("show", "aries_daint"), topo("make", "fat_tree", racks=2, output="mine.xml").
 
-    The words are those of `thinwire topo`, with flags as named arguments. Returns a frame of "show", and of
-    others what they print.
+    Takes the words of `thinwire topo`, with flags as named arguments. Returns a frame for "show", and for
+    other words what they print.
     """
     if action == "show" and "export" not in options:
         options.setdefault("format", "jsonl")

@@ -268,7 +268,7 @@ std::string common_text(const std::vector<Json>& settings, const std::vector<Jso
     add(places, "beta_s_per_word");
     return fmt::format("{}", fmt::join(texts, ", "));
   }
-  // A platform has them end to end, between those of its hosts that have ranks.
+  // On a platform they are measured end to end, between the hosts that have ranks.
   const auto add_range = [&](const char* key, Seconds plan::Machine::*parameter) {
     std::set<double> values;
     for (const results::Row& row : rows) {
@@ -375,7 +375,7 @@ void mark_far_selections(Figures& figures) {
   }
 }
 
-/// Figures::leading, of the cells; `objects` are those of the labels.
+/// Figures::leading, of the cells; `objects` are the labels' objects.
 std::vector<std::size_t> leading_labels(const Figures& figures, const std::vector<Json>& objects) {
   constexpr std::size_t kMost = 10;
   std::vector<std::size_t> labels(figures.labels.size());

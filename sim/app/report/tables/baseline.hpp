@@ -1,4 +1,4 @@
-// Results beside those of the same points in a baseline: what an older version simulated.
+// Results beside a baseline's results for the same points: what an older version simulated.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace thinwire::report {
 
 /// A record per point of either side, in the order of `rows` and then of `baseline`, with both
-/// results, their ratios (the new one over that of the baseline), and `change`:
+/// results, their ratios (the new one over the baseline's), and `change`:
 ///   same             every ratio is within `tolerance` of 1
 ///   faster, slower   the time is not, or the number of steps on the network counting
 ///   traffic          the time is, and the words or the messages are not

@@ -14,7 +14,7 @@
 
 namespace thinwire::report {
 
-/// `nccl` and `osu` are those of the benchmarks, for results alone (benchmark_text.hpp).
+/// `nccl` and `osu` are the formats of the benchmarks, for results alone (benchmark_text.hpp).
 enum class Format : std::uint8_t { table, markdown, csv, json, jsonl, nccl, osu };
 
 /// Whether a format is for people, with units, and not for programs.
@@ -22,7 +22,7 @@ enum class Format : std::uint8_t { table, markdown, csv, json, jsonl, nccl, osu 
   return format == Format::table || format == Format::markdown;
 }
 
-/// The width of the terminal that stdout is, in characters; else that of COLUMNS; else 100.
+/// The width of the terminal that stdout is, in characters; else what COLUMNS says; else 100.
 [[nodiscard]] std::size_t terminal_width();
 
 /// How records are shown.
@@ -48,8 +48,8 @@ struct Column {
 /// The name of a key: without the unit, and, of a setting, without its group. "time_mean" for
 /// "time_mean_s", "alpha" for "machine.alpha_s", "time_mean_median" for "time_mean_s_median".
 [[nodiscard]] std::string name_of_key(std::string_view key);
-/// The key that a user means by a name with or without unit and group, or by that of an interval,
-/// "ratio" for "ratio_low"; nothing if there is none.
+/// The key that a user means by a name with or without unit and group, or by the name of an
+/// interval, "ratio" for "ratio_low"; nothing if there is none.
 [[nodiscard]] std::optional<std::string> find_key(const std::string& name,
                                                   const std::vector<std::string>& keys);
 /// The same. Throws InputError that starts with `flag` if there is none.
@@ -57,7 +57,7 @@ struct Column {
                                       const std::vector<std::string>& keys);
 
 /// A column of the records' `key`, with the unit of the key: see text_of_value. "-" where a record
-/// has no such key. The name is that of the key unless given.
+/// has no such key. The key gives the name unless one is given.
 [[nodiscard]] Column column(std::string key, std::string name = {}, Shown shown = Shown::always);
 /// A column of two keys, "2 .. 3 ms"; one value where they are equal.
 [[nodiscard]] Column interval(std::string name, std::string low, std::string high,

@@ -19,7 +19,7 @@ namespace thinwire::report {
 /// One record per group of records that agree in the columns `by`, in order of first occurrence:
 /// these columns, `count`, `ok` (those with a result), `sweeps` if there are several, and
 /// `_median`, `_min`, `_max` of time_s, time_mean_s, steps, training.time_s, ratio_low, ratio_high
-/// and congestion_factor, if any record has them. The records are those of record_of.
+/// and congestion_factor, if any record has them. The records are as record_of makes them.
 [[nodiscard]] std::vector<Json> group_records(const std::vector<Json>& records,
                                               const std::vector<std::string>& by);
 /// The columns for the records of group_records.

@@ -14,7 +14,7 @@ namespace thinwire::report {
 [[nodiscard]] std::vector<Json> profile_records(const traces::Profile& profile);
 [[nodiscard]] std::string profile_text(const std::vector<Json>& records);
 
-/// The records of the profile, then those of kinds "union", "increment" and "error".
+/// The records of the profile, then records of kinds "union", "increment" and "error".
 [[nodiscard]] std::vector<Json> fit_records(const traces::ProfileFit& fit);
 [[nodiscard]] std::string fit_text(const std::vector<Json>& records);
 

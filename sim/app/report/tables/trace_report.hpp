@@ -9,7 +9,7 @@
 
 namespace thinwire::report {
 
-/// One record of kind "trace", then those of kinds "union", "drift" and "layer".
+/// One record of kind "trace", then records of kinds "union", "drift" and "layer".
 [[nodiscard]] std::vector<Json> trace_records(const std::string& path,
                                               const traces::TraceReader& reader,
                                               const traces::TraceStatistics& statistics);

@@ -92,7 +92,7 @@ struct ClaimCounts {
 struct ClaimScore {
   ClaimCounts predicted;
   ClaimCounts informative;   ///< the null model misses
-  ClaimCounts at_border;     ///< those of them that are so by a hair
+  ClaimCounts at_border;     ///< informative ones that are so by a hair
   ClaimCounts trivial;       ///< the null model holds, too
   ClaimCounts without_null;  ///< no null model is stated
   ClaimCounts over_ranges;   ///< those with a range, and of them those that miss nowhere in it

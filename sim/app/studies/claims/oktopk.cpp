@@ -1,8 +1,8 @@
 // The claims of Ok-Topk (PPoPP 2022), measured on Piz Daint with the authors' Python code.
 //
-// They run on the α-β machine with a calibrated β, an α between that of Aries and what the reported
-// minutes leave, and the GPU P100; messages go through
-// host memory. Schemes run as that code does (`published`), with its constants.
+// They run on the α-β machine with a calibrated β, an α between Aries' own and what the reported minutes
+// leave, and the GPU P100; messages go through host memory. Schemes run as that code does (`published`),
+// with its constants.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -43,7 +43,7 @@ struct Candidate {
 
 [[nodiscard]] Candidate candidate_from(results::Row row);
 /// The time of an iteration in seconds. Infinity for what cannot be simulated, and for a scheme that
-/// does not select k: its time is that of another density.
+/// does not select k: its time belongs to another density.
 [[nodiscard]] double time_of(const results::Row& row);
 /// Whether it gives the dense sum.
 [[nodiscard]] bool is_lossless(const Candidate& candidate);

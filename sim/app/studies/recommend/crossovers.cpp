@@ -34,7 +34,7 @@ struct Ladder {
   std::vector<double> values;
 };
 
-/// The point at which the parameter of the axis has a value; that of alpha and beta is a factor.
+/// The point at which the parameter of the axis has a value; for alpha and beta the value is a factor.
 Json point_at(const Json& given, const plan::Point& base, const std::string& along, double value) {
   Json point = given;
   if (along == "ranks") {

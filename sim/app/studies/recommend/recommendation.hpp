@@ -14,7 +14,7 @@ struct Crossover {
   bool up = true;     ///< towards larger values
   double at = 0;      ///< if `winner`; a factor of the given value for alpha and beta
   std::string winner = {};
-  double gain = 1;         ///< the time of the present winner over that of the new one
+  double gain = 1;         ///< the time of the present winner over the new winner's
   double looked_to = 0;    ///< the last value that could be simulated; 0: none
   std::string ended = {};  ///< why the search ended before a winner was found
 };

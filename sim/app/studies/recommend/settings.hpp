@@ -16,7 +16,7 @@ namespace thinwire::studies {
 /// What the density is a share of.
 enum class DensityOf : std::uint8_t {
   rank,  ///< k as each scheme defines it: what a rank selects, or all ranks together
-  sum,   ///< schemes whose sums have fewer components than those of top-k SGD at this density get a
+  sum,   ///< schemes whose sums have fewer components than top-k SGD's sums at this density get a
          ///< density at which they have as many
 };
 
@@ -24,7 +24,7 @@ struct RecommendSettings {
   /// A point with a workload; its scheme is ignored, and its options are for the schemes that have
   /// them. If it names a platform and no network, the network is links.
   Json point;
-  std::vector<std::string> schemes = {};  ///< candidates; empty: those of default_candidates
+  std::vector<std::string> schemes = {};  ///< candidates; empty: default_candidates()
   /// Simulate all default candidates to their ends. Without it, a simulation ends as soon as it is
   /// known that its scheme is neither among the three fastest nor the fastest with the dense sum.
   bool all = false;
@@ -39,7 +39,7 @@ struct RecommendSettings {
   /// Called once, with what the formulas tell of the candidates that will be simulated.
   std::function<void(const Forecast&)> forecast = {};
   /// Called when a simulation ends, and about ten times per second. While crossovers are looked for,
-  /// the total is that of the longest search.
+  /// the total is the longest search's.
   std::function<void(const run::SweepProgress&)> progress = {};
 };
 

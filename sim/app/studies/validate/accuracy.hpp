@@ -27,7 +27,7 @@ struct ErrorFigures {
 /// All 0 without predictions.
 [[nodiscard]] ErrorFigures error_figures(const std::vector<Prediction>& predictions);
 
-/// A measured algorithm among those of the same choice: machine, run, test, collective and size.
+/// A measured algorithm among all of the same choice: machine, run, test, collective and size.
 struct Contender {
   std::string choice;
   std::string scheme;
@@ -36,9 +36,9 @@ struct Contender {
 
 struct ChoiceFigures {
   std::size_t pairs = 0;    ///< of different schemes whose measured times differ by more than 10%
-  std::size_t right = 0;    ///< those of them that the prediction orders as the measurement does
+  std::size_t right = 0;    ///< pairs that the prediction orders as the measurement does
   std::size_t choices = 0;  ///< with two schemes at least
-  /// The time that the scheme predicted to be the fastest takes over that of the fastest one, minus
+  /// The time of the scheme that is predicted to be the fastest, over the time of the fastest one, minus
   /// 1. Where several rows share the least prediction (implementations of one scheme), it is the
   /// mean of their measured times.
   double mean_regret = 0;

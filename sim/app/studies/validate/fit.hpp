@@ -66,7 +66,7 @@ struct MachineFit {
 /// Simulates points; the rows come in their order.
 using RunPoints = std::function<std::vector<results::Row>(const run::Sweep&)>;
 
-/// Fits the variables to those of the rows that the machine is calibrated on: the sum of squares of
+/// Fits the variables to the rows that the machine is calibrated on: the sum of squares of
 /// log(simulated / measured) is least. A variable that the rows do not determine goes back to its
 /// start, and the others are fitted again. `placements` is as in plan_validation(). Throws
 /// InputError where there are no rows; SimulationError where the fit does not converge.

@@ -33,7 +33,7 @@ constexpr std::string_view kOpenMpi = "OMPI";
 constexpr std::string_view kCrayMpich = "CRAY_MPICH";
 constexpr std::string_view kNccl = "NCCL";
 
-/// Open MPI's names are those of coll_tuned_*_algorithm in 4.1. Its all-to-all linear_sync posts as
+/// Open MPI's names are the values of coll_tuned_*_algorithm in 4.1. Its all-to-all linear_sync posts as
 /// many requests at once as coll_tuned_alltoall_algorithm_max_requests allows, which has no limit
 /// by default, so it is the linear one. Names that end in _over are the same schedules written over
 /// point-to-point by the authors of the benchmark.

@@ -29,7 +29,7 @@ struct LeastSquares {
   int steps = 0;
 };
 
-/// Levenberg-Marquardt from `start`, with derivatives by differences. The deviations are those of
+/// Levenberg-Marquardt from `start`, with derivatives by differences. The deviations belong to
 /// the linearised problem, with the variance of the residuals at the end.
 [[nodiscard]] LeastSquares least_squares(const Residuals& residuals, Vector start,
                                          const DescentSettings& settings = {});

@@ -20,8 +20,8 @@ struct RowFilter {
   std::optional<std::string> test = {};
   std::optional<std::string> collective = {};
   std::optional<std::string> algorithm = {};
-  /// Rows whose fastest repetition takes at least this share of the median, and those of which it
-  /// is not known: on a shared machine, other jobs slow down the repetitions of the others.
+  /// Rows whose fastest repetition takes at least this share of the median, and rows whose fastest
+  /// repetition is not known: on a shared machine, other jobs slow down the repetitions of the others.
   std::optional<double> min_over_median = {};
 
   [[nodiscard]] bool matches(const MeasuredRow& row) const;

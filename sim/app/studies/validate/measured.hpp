@@ -65,12 +65,12 @@ struct MeasuredFile {
 /// segment (may be empty), elements and seconds_median are needed. seconds_min is read if it is
 /// there, other columns are ignored.
 /// nccl-tests: the out-of-place time; nodes and tasks per node come from the list of ranks.
-/// OSU: the average latency over the ranks; the sizes of allgather and alltoall are those of one
-/// rank's block. That of two ranks is doubled, since a ping-pong goes both ways.
+/// OSU: the average latency over the ranks; the sizes of allgather and alltoall are the
+/// size of one rank's block. The latency of two ranks is doubled, since a ping-pong goes both ways.
 /// Rows of 'thinwire measure': the median of the slowest rank. Rows of simulations and rows without
 /// a result, which such a file may hold too, are left out. The machine is a fact; run and test may be.
 /// IMB: the time of the slowest process, t_max; tables of other benchmarks are skipped. Nodes follow
-/// from the fact tasks_per_node. The sizes of Allgather and Alltoall are those of one block.
+/// from the fact tasks_per_node. The sizes of Allgather and Alltoall are the size of one block.
 [[nodiscard]] std::vector<MeasuredRow> read_measured(const MeasuredFile& file);
 /// The rows of all files, given as measured_file() takes them. Throws InputError for one that is
 /// given twice, whose rows would count twice. `machine`, if any, is what texts are of that do not say

@@ -28,7 +28,7 @@ struct PlainMachine {
 };
 
 /// The terms of a run of the scheme, in the middle of its formula's interval. `elements` is the
-/// number of words of the whole vector, `node` that of the ranks on a node (0: not known).
+/// number of words of the whole vector, `node` the number of ranks on a node (0: not known).
 [[nodiscard]] algorithms::Terms terms_of(
     const std::string& scheme, const std::map<std::string, algorithms::OptionValue>& given,
     int ranks, std::int64_t elements, int node = 0);

@@ -13,7 +13,7 @@ namespace thinwire::studies {
 
 /// A collective on more nodes than were measured.
 struct PredictedRow {
-  MeasuredRow row;  ///< with the larger number of nodes; `seconds` is that of `measured_nodes`
+  MeasuredRow row;  ///< with the larger number of nodes; `seconds` is the time on `measured_nodes`
   int measured_nodes = 1;
   int ranks = 1;
   std::optional<double> seconds = {};  ///< none: `why` says why

@@ -228,7 +228,7 @@ class Planner {
            placement.least_on_node >= row.tasks_per_node && placement.ranks > ranks_of(row);
   }
 
-  /// The index of the row's point among those of the sweep, which it joins if it is new.
+  /// The index of the row's point among the points of the sweep, which it joins if it is new.
   std::size_t point_of(const MachineDescription& machine, const MeasuredRow& row,
                        const SchemeOfRow& found, int ranks,
                        const std::optional<RunPlacement>& placement) {

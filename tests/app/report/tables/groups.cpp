@@ -60,7 +60,7 @@ TEST_CASE("groups by several columns keep the order in which they come up") {
   CHECK(groups[2].at("ranks") == 2);
 }
 
-TEST_CASE("groups where nothing ran have no spread, and those of several sweeps name them") {
+TEST_CASE("groups where nothing ran have no spread, and groups of several sweeps name them") {
   const std::vector<Json> groups = group_records(
       {record("x", 2, nullptr, "b"), record("y", 2, 1.0, "c"), record("y", 2, 1.0)}, {"scheme"});
   CHECK(groups[0].at("ok") == 0);

@@ -47,7 +47,7 @@ std::vector<Row> simulated(const Sweep& sweep) {
   return rows;
 }
 
-/// Rows whose measured times are those of a machine; sizes from `least` words on.
+/// Rows whose measured times are simulated on a machine; sizes from `least` words on.
 std::vector<thinwire::studies::MeasuredRow> rows_of_machine(const std::string& path,
                                                             std::int64_t least) {
   std::vector<thinwire::studies::MeasuredRow> rows;

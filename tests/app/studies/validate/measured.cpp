@@ -416,7 +416,7 @@ TEST_CASE("The output of IMB has tables of several collectives and numbers of pr
         "m: holds no measured times of alltoall");
   CHECK(
       refusal_of(kImb, facts + ",algorithm=ring_ompi") ==
-      "m: holds times of allreduce and allgather, and an algorithm is that of one collective; say "
+      "m: holds times of allreduce and allgather, but an algorithm belongs to one collective; say "
       "which, as in m,collective=allreduce,algorithm=..., and give the file once for each");
   CHECK(refusal_of(kImb, facts + ",nodes=2") ==
         "m: the text says how many processes there are; give tasks_per_node, and leave nodes out");
@@ -462,7 +462,7 @@ TEST_CASE("The output of OSU is read of the collectives that are known by name")
                             "MPI Non-blocking Allreduce"}) {
     CHECK(refusal_of(titled(other), facts).starts_with("m:2:11: '"));
   }
-  // The latency of two ranks is that of one way.
+  // The latency of two ranks is the time of one way.
   std::string text = titled("MPI-ROCM");
   text.replace(text.find("Avg Latency(us)"), 15, "Latency (us)");
   const std::vector<MeasuredRow> rows = rows_in(text, facts);

@@ -54,7 +54,7 @@ TEST_CASE("Two rows of one message: the fit is the geometric mean") {
         "the plain formula has no measured row to be fitted to");
 }
 
-TEST_CASE("The terms of a scheme are those of its cost model") {
+TEST_CASE("The terms of a scheme are its cost model's") {
   const thinwire::algorithms::Terms ring = terms_of("dense_ring", {}, 8, 800);
   CHECK(ring.messages == 14);
   CHECK(ring.words == 1400);

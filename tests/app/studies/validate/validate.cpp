@@ -132,7 +132,7 @@ TEST_CASE("The plain formula is fitted to rows that were simulated") {
   CHECK(*validation.rows[0].plain == thinwire::test::approx(2e-5));
 }
 
-TEST_CASE("Algorithms are compared with those of the same ranks and the same size") {
+TEST_CASE("Algorithms are compared with algorithms of the same ranks and the same size") {
   const auto slow_and_fast = [](int nodes, std::int64_t elements, const char* fast,
                                 const char* slow) {
     return std::vector<MeasuredRow>{measured_row("b", fast, nodes, elements, 1),

@@ -157,7 +157,7 @@ TEST_CASE("A slower switch occupies the links as long as it takes") {
             2 * kCable + kSumming + 2 * (kPortGap + kSumBytes / 0.4e9));
 }
 
-TEST_CASE("NVSwitches sum inside nodes, and those of the network along rails") {
+TEST_CASE("NVSwitches sum inside nodes, and the network's switches along rails") {
   const std::map<std::string, std::string> figures{{"islands", "1"},
                                                    {"nodes", "2"},
                                                    {"gpus", "4"},

@@ -59,7 +59,7 @@ TEST_CASE("Bytes on links add up, and are reported by name where there are any")
   }
 }
 
-TEST_CASE("The peak of a link is that of the part of the run in which it carried most") {
+TEST_CASE("The peak of a link is its use in the part of the run in which it carried most") {
   const std::vector<topologies::PlatformLink> links = some_links(2);
   LinkUse use(links);
   const std::vector<topologies::LinkIndex> first{0};

@@ -42,7 +42,7 @@ def counts(row):
     return [row["result"][key] for key in keys]
 
 
-# Rows of the schema of simulated ones; messages and words are those of the network counting.
+# Rows have the schema of simulated rows; messages and words are as on the network counting.
 for processes in (3,):
     point = ["--scheme", "oktopk,dense_ring,dragonn,qsgd,quantised_alltoall,sparseloco,exdyna", "-n", "3000", "-d", "0.02"]
     measured = rows(processes, *point)

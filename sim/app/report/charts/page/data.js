@@ -47,7 +47,7 @@ export const winners = (data, filters) => data.cells
       second: second ? second[0] : null, lead: second && time > 0 ? second[1] / time : null };
   });
 
-/** Measured rows by panel: rows of `validate` of the same machine, run, test, collective and ranks; those of `measure` say their panel. By size in a panel. */
+/** Measured rows by panel, by size in a panel: rows of `validate` of the same machine, run, test, collective and ranks; rows of `measure` say their panel. */
 export const measuredPanels = (records) => {
   const panels = new Map();
   for (const r of records.filter((record) => record.kind === "row")) {

@@ -177,7 +177,7 @@ function logTicks(low, high) {
   return ticks;
 }
 
-/** The marks of an axis whose ticks all have a text; those of a logarithmic scale's own format are left blank here and there. */
+/** The marks of an axis whose ticks all have a text; ticks in a logarithmic scale's own format are left blank here and there. */
 const axisOf = (key, ticks, format) => (key === "x" ? Plot.axisX : Plot.axisY)(ticks, { text: (tick) => format(tick) });
 
 /** What the colours mean, where the series have no names beside them. */

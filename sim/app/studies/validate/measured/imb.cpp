@@ -49,7 +49,7 @@ class ImbReader {
         processes_ = *processes;
       } else if (wanted && is_of_imb(tokens)) {
         read_table(i, rows);
-        --i;  // the line below the table may be that of the next one
+        --i;  // the line below the table may begin the next one
       }
     }
     if (rows.empty()) {
@@ -62,13 +62,13 @@ class ImbReader {
   }
 
  private:
-  /// Whether the tables of a collective are read: those of the one that the user names, or of all.
+  /// Whether the tables of a collective are read: of the one that the user names, or of all.
   [[nodiscard]] bool is_wanted(const std::string& collective) const {
     if (!chosen_.empty()) return collective == chosen_;
     return std::ranges::find(known_collectives(), collective) != known_collectives().end();
   }
 
-  /// Refuses an algorithm for the tables of several collectives: it is that of one.
+  /// Refuses an algorithm for the tables of several collectives: it belongs to one.
   void check_algorithm(const std::vector<MeasuredRow>& rows) const {
     if (!file_.facts.contains("algorithm")) return;
     const auto other = std::ranges::find_if(rows, [&rows](const MeasuredRow& row) {
@@ -76,7 +76,7 @@ class ImbReader {
     });
     if (other == rows.end()) return;
     throw InputError(
-        "{0}: holds times of {1} and {2}, and an algorithm is that of one collective; say which, "
+        "{0}: holds times of {1} and {2}, but an algorithm belongs to one collective; say which, "
         "as in {0},collective={1},algorithm=..., and give the file once for each",
         file_.path, rows.front().collective, other->collective);
   }
@@ -86,7 +86,7 @@ class ImbReader {
     return tokens.size() > 1 && tokens[1].text.ends_with(".;");
   }
 
-  /// Reads the lines below the heading, of which t_max counts: that of the slowest process.
+  /// Reads the lines below the heading, of which t_max counts: the time of the slowest process.
   void read_table(std::size_t& line, std::vector<MeasuredRow>& rows) const {
     const std::vector<Token> heading = tokens_of(lines_[line]);
     const int number = static_cast<int>(line) + 1;
@@ -109,7 +109,7 @@ class ImbReader {
     if (times.empty()) return;
     for (MeasuredRow& row : times.rows(said)) {
       row.of_first_ranks = true;
-      // The sizes of these are those of one process's block.
+      // Their sizes are the size of one process's block.
       if (row.collective == "allgather" || row.collective == "alltoall") {
         take_blocks(row, processes_);
       }

@@ -51,7 +51,7 @@ class OsuReader {
     }
     std::vector<MeasuredRow> rows = times_.rows(said_);
     for (MeasuredRow& row : rows) {
-      // The sizes of these are those of one rank's block.
+      // Their sizes are the size of one rank's block.
       if (row.collective != "allgather" && row.collective != "alltoall") continue;
       take_blocks(row, std::int64_t{row.nodes} * row.tasks_per_node);
     }
@@ -97,7 +97,7 @@ class OsuReader {
     }
     said_.collective = read->second;
     trips_ =
-        said_.collective == "ping_pong" ? 2 : 1;  // the latency of two ranks is that of one way
+        said_.collective == "ping_pong" ? 2 : 1;  // the latency of two ranks is the time of one way
     if (library.ends_with("-cuda") || library.ends_with("-rocm")) said_.gpu = "yes";
   }
 

@@ -31,7 +31,7 @@ struct Token {
 /// nobody waits for more than 1e9 seconds.
 [[nodiscard]] bool is_time(double seconds);
 
-/// The elements of a row are those of each of `ranks` blocks: they become those of all. Throws
+/// The elements of a row count one of `ranks` blocks: they become the elements of all. Throws
 /// InputError where that is more than readers take.
 void take_blocks(MeasuredRow& row, std::int64_t ranks);
 
