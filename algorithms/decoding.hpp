@@ -13,9 +13,9 @@ inline constexpr const char* kLocalReduction = "local_reduction";
 /// The phase that is charged for writing a sparse sum into a dense vector.
 inline constexpr const char* kDecoding = "decoding";
 
-/// The time in seconds to decode densely (DRAGONN, section 4.3): for each sender a vector of
-/// `components` is set to zero, its share of the `entries` of all senders is scattered into it, and
-/// it is added at `word` seconds per component. Kernel launches overlap with the previous kernels.
+/// The time in seconds to decode densely (DRAGONN, section 4.3). For each sender a vector of
+/// `components` is set to zero, the sender's share of all `entries` is scattered into it, and the vector
+/// is added at `word` seconds per component. Kernel launches overlap with the previous kernels.
 /// Setting to zero has the price of `scan`, which reads as many bytes.
 [[nodiscard]] Seconds dense_decoding(const WorkPrices& prices, Seconds word,
                                      std::int64_t components, double entries, int senders);

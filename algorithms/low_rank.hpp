@@ -53,8 +53,8 @@ struct LowRankLayout {
 [[nodiscard]] std::vector<float> right_factors(const LowRankLayout& layout,
                                                std::span<const float> gradient,
                                                std::span<const float> p);
-/// P with columns orthonormal by Gram-Schmidt. A column that depends on those before it, up to
-/// rounding, becomes 0, where the published code keeps what rounding left of it.
+/// P with columns orthonormal by Gram-Schmidt. A column that depends on earlier columns,
+/// up to rounding, becomes 0; the published code keeps what rounding left of it.
 [[nodiscard]] std::vector<float> orthonormal(const LowRankLayout& layout, std::span<const float> p);
 /// The matrices P Q^T times `scale`, as a gradient of n components. The vectors are those in `p`.
 [[nodiscard]] std::vector<float> product_of_factors(const LowRankLayout& layout, std::int64_t n,
@@ -62,13 +62,13 @@ struct LowRankLayout {
                                                     std::span<const float> q, double scale);
 /// The first Q: draws of a normal distribution, the same on all ranks.
 [[nodiscard]] std::vector<float> drawn_query(const LowRankLayout& layout, std::uint64_t seed);
-/// Q for the next iteration, from the last one. Columns of zeros, from which nothing would follow,
-/// are drawn.
+/// Q for the next iteration, from the last one. Columns of zeros would stay
+/// zeros, so they are drawn anew.
 [[nodiscard]] std::vector<float> reused_query(const LowRankLayout& layout,
                                               std::span<const float> last, std::uint64_t seed);
 
-/// The time of one product of each matrix and a factor, or of both factors. At low ranks it is
-/// bound by memory: all three are read or written once, at the price of `scan`.
+/// The time of one product of each matrix and a factor, or of both factors. At low ranks
+/// memory bounds it: the matrix and both factors are read or written once, at the price of `scan`.
 [[nodiscard]] Seconds product_time(const LowRankLayout& layout, const WorkPrices& prices);
 /// The time of orthonormal(), by the operators of the published code: a column is squared, summed
 /// and divided by the root; its products with the later columns are summed, multiplied with it, and

@@ -1,8 +1,8 @@
 // What a rank does of the work that all ranks share.
 //
-// In a run of all ranks each does what its number says. If few ranks run and stand for all
-// (docs/explanation/approximate.md), they do what stands for the work of others. A scheme asks for
-// its role in the same way in both cases.
+// In a run of all ranks each rank does the part of its number. If few ranks run and stand for all
+// (docs/explanation/approximate.md), each does a part that represents the work of all ranks that it
+// stands for. A scheme asks for its role in the same way in both cases.
 #pragma once
 
 #include <cstdint>

@@ -120,8 +120,8 @@ int for_each_source(const std::vector<std::string>& trees, Visit visit) {
   return files;
 }
 
-/// Types that a file defines where the linker sees them: in a namespace that has a name. By
-/// clang-format such a definition begins a line.
+/// Types that a file defines where the linker sees them: in a named namespace. As clang-format lays it
+/// out, such a definition begins a line.
 std::set<std::string> types_defined(std::istream& text) {
   static const std::regex opening(R"(^namespace ([\w:]*(?:inline )?[\w:]*) ?\{$)");
   static const std::regex type(

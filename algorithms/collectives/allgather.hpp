@@ -38,8 +38,8 @@ using AllgatherSchedule = Task<Concatenation> (*)(Communicator&, Message);
 /// Cost: P/2 α + (P-1) L β, at even P. At odd P this is the ring, as in Open MPI.
 [[nodiscard]] Task<Concatenation> allgather_neighbor_exchange(Communicator& comm, Message mine);
 
-/// The ring for pieces that do not bear their holder's number: `own.from` is the rank plus the same
-/// number on all ranks, modulo P.
+/// The ring for pieces that are shifted among the ranks: rank r holds piece `own.from` = (r + d) mod P,
+/// with the same d on all ranks.
 [[nodiscard]] Task<Concatenation> gather_around_ring(Communicator& comm, Concatenation::Piece own);
 
 /// The ring for the blocks of a vector that has nothing but a length (Reduction::has_length_alone),

@@ -18,8 +18,8 @@ namespace thinwire::algorithms {
 
 namespace {
 
-/// The allgather after recursive halving of what has nothing but a length: the halves come back in
-/// the opposite order.
+/// The allgather after recursive halving, for values of which only the length counts: the halves come
+/// back in the opposite order.
 Task<void> gather_lengths_of_halves(Communicator& comm, Halves halves, const Message& whole,
                                     const Reduction& reduction) {
   std::vector<Rounds> all;

@@ -18,8 +18,8 @@ using AllreduceSchedule = Task<Message> (*)(Communicator&, Message, const Reduct
 [[nodiscard]] Task<Message> allreduce_recursive_doubling(Communicator& comm, Message mine,
                                                          const Reduction& reduction);
 
-/// Rabenseifner (ICCS 2004): reduce-scatter by recursive halving, allgather by recursive doubling:
-/// 2 log P α + 2 L (P-1)/P β if P divides L. The longest pieces go to the nearest rank (rank ^ 1
+/// Rabenseifner (ICCS 2004): reduce-scatter by recursive halving, allgather by recursive doubling.
+/// Cost: 2 log P α + 2 L (P-1)/P β if P divides L. The longest pieces go to the nearest rank (rank ^ 1
 /// first), as in MPICH. This costs the same on the α-β machine, and less on a platform where near
 /// ranks share a switch. Folding in may cost more than stated above: see
 /// algorithms/schemes/dense.hpp.
@@ -33,8 +33,8 @@ using AllreduceSchedule = Task<Message> (*)(Communicator&, Message, const Reduct
 /// The ring with a reduce-scatter in segments (Open MPI, coll_base_allreduce.c, ring_segmented):
 /// each block of L/P words is cut into S segments of about `segment` words, and the ring of the
 /// reduce-scatter is run once for the first segments of all blocks, then for the second ones, and so
-/// on. The allgather moves whole blocks. Segments keep their data in the cache, which the α-β
-/// machine does not have: (S+1) (P-1) α + 2 L (P-1)/P β. Words(0) is one segment, the plain ring.
+/// on. The allgather moves whole blocks. On real machines segments keep their data in the cache;
+/// the α-β machine has none. Cost: (S+1) (P-1) α + 2 L (P-1)/P β. Words(0) is one segment, the plain ring.
 [[nodiscard]] Task<Message> allreduce_ring_segmented(Communicator& comm, Message mine,
                                                      const Reduction& reduction, Words segment);
 /// S of a value of `whole` words, by Open MPI's rule: L / (P segment) rounded, at least 1.

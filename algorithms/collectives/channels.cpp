@@ -199,8 +199,8 @@ class RingChannels {
     return reduction_.cut(mine_, {piece, piece + 1}, pieces_);
   }
 
-  /// Sends what the exchange before has yielded, or the own piece if it is the first one of a way
-  /// around, and posts receives.
+  /// Posts the receives of an exchange and sends what the previous one has yielded. The first exchange of
+  /// each turn around the ring sends the rank's own piece.
   void begin_exchange(int number, Message moving) {
     RingLane& lane = at(number);
     const int exchanges = loops_ * lane.exchanges();

@@ -22,9 +22,9 @@ namespace thinwire::algorithms {
 /// How NCCL writes data to a buffer that another rank reads. Of each `line` bytes on the wire,
 /// `data` are data; the others are flags that tell the reader that the data is there. A message
 /// takes `in_node` or `between_nodes`, and `per_word` for each word of its data, in addition to its
-/// time on the network, during which its receiver does not have it: a message of more than `slot` words
-/// for so many alone, since it goes slot by slot. `launch` passes on each rank
-/// before the first message.
+/// time on the network, until its receiver has it. A message of more than `slot` words takes `per_word`
+/// for `slot` words alone, since it goes slot by slot. `launch` is the time on each rank before the
+/// first message.
 struct LineFormat {
   int line = 1;
   int data = 1;
@@ -67,9 +67,9 @@ class ChannelRing {
   int entry_;
 };
 
-/// The place of a rank in one of the two trees of a channel. The heads of the nodes, the ranks
-/// `entry` (modulo the ranks of the node), are the places of a tree of double_tree.hpp; the other
-/// ranks of a node are a chain below its head.
+/// The place of a rank in one of the two trees of a channel. The head of a node is its rank `entry`
+/// (modulo the ranks of the node). The heads form a tree of double_tree.hpp; the other ranks of a node
+/// form a chain below its head.
 struct ChannelTreePlace {
   int level = 0;  ///< number of edges to the root
   std::optional<int> parent = {};
@@ -80,8 +80,8 @@ struct ChannelTreePlace {
 /// The number of edges from the root to the deepest leaf of a channel's trees.
 [[nodiscard]] int channel_tree_depth(Nodes nodes);
 
-/// The number of times that a ring goes around: the share of a channel is sent in as many parts,
-/// whose P pieces have at most `chunk_words` words (0: any number).
+/// How many times a ring goes around. The share of a channel is sent in as many parts, each of P pieces
+/// of at most `chunk_words` words (0: any number).
 [[nodiscard]] int ring_loops(std::int64_t words, int ranks, int channels, std::int64_t chunk_words);
 /// The number of chunks in each half of a channel's share, for trees. `chunk_words` is the largest
 /// size of a chunk. If it is 0, the size begins at 131072 (512 KiB) and is halved, down to 8192, as

@@ -176,7 +176,7 @@ Task<void> in_steps(const Communicator& comm, Messages& messages, ExchangeOrder 
   }
 }
 
-/// The orders in which ranks wait for whole buckets, send halves, or come to the same rank at once.
+/// Exchanges in which ranks wait for whole buckets, send halves, or all turn to the same rank at once.
 Task<void> exchange_in_steps(Communicator& comm, Exchange& exchange, ExchangeOrder order) {
   Messages messages(comm, exchange, order.halves);
   if (order.rotated) {

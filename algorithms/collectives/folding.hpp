@@ -1,4 +1,4 @@
-// Schedules for a power of two of ranks, at any P: the other ranks fold in.
+// Makes schedules for a power of two of ranks run at any P: the other ranks fold in.
 //
 // If P is not a power of two, 2^m < P < 2^(m+1), the first 2 (P - 2^m) ranks form pairs. In a pair
 // the even rank folds in: it sends its value to the odd rank before the schedule of the other 2^m
@@ -48,7 +48,7 @@ class Core {
 };
 
 /// Before the schedule: a rank that folds in sends its value to its partner, which adds it to its
-/// own. Returns the sum, on a rank that folds in an empty message.
+/// own. Returns the sum; on a rank that folds in, an empty message.
 [[nodiscard]] Task<Message> fold_in(Communicator& comm, Core core, Message mine,
                                     const Reduction& reduction);
 /// After the schedule: sends the partner's result to a rank that folded in. Returns this rank's

@@ -16,8 +16,8 @@ namespace thinwire::algorithms {
 
 /// The regions of the gradient, and the rank that owns each of them. With R rails and m nodes, there
 /// are R m regions; rail j has the m regions from j m on, and node i the region j m + i. If nodes
-/// have one rank, rank r owns region r. Ranks beyond the rails, which nodes have if the last
-/// one is smaller, own none.
+/// have one rank, rank r owns region r. Where the last node is smaller, the other
+/// nodes have ranks beyond the rails, which own no region.
 class RailRegions {
  public:
   explicit RailRegions(Nodes nodes) : nodes_(nodes) {}

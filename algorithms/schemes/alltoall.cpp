@@ -6,14 +6,14 @@
 //   alltoall_bruck     log P α + n/2 log P β    (Bruck et al., IEEE TPDS 1997; Open MPI's
 //                                                modified_bruck)
 //
-// Exact with the added terms where P divides n; pairwise always, and linear if all messages are
-// posted at once, since rank 0 receives the longest blocks one after another. Otherwise an interval:
-// blocks that differ by a word meet in different steps. If P is no power of two, Bruck's last step
-// carries fewer blocks, and blocks travel by as many messages as their distance has bits.
+// Exact with the added terms where P divides n. Pairwise is always exact, and linear if all messages
+// are posted at once, since rank 0 receives the longest blocks one after another. Otherwise the cost is
+// an interval: blocks that differ by a word meet in different steps. If P is no power of two, Bruck's
+// last step carries fewer blocks, and blocks travel by as many messages as their distance has bits.
 // The result of rank r has P blocks, by sender, as one dense block from coordinate 0 on.
 //
 // Worked example: n = 12, P = 4, bruck: blocks of 3 words. In the first step a rank sends the blocks
-// for rank + 1 and rank + 3, in the second those for rank + 2 and rank + 3: 2 messages and 12 words,
+// for rank + 1 and rank + 3, in the second the blocks for rank + 2 and rank + 3: 2 messages and 12 words,
 // where pairwise sends 3 messages and 9 words.
 #include "algorithms/schemes/schemes.hpp"
 
@@ -64,8 +64,8 @@ Task<Message> exchange_blocks(const AlltoallSchedule& schedule, Communicator& co
   co_return Message{joined_by_sender(received).payload(), whole.words};
 }
 
-/// The terms of `messages` messages with the words of `blocks` blocks: of the shortest one, and of
-/// the longest one.
+/// The terms of `messages` messages with the words of `blocks` blocks, all as long as the shortest block,
+/// and all as long as the longest.
 Interval terms_of_blocks(const CostInput& in, double messages, double blocks) {
   const auto terms = [&](std::int64_t words) {
     return Terms{messages, blocks * static_cast<double>(words), 0};
@@ -130,7 +130,7 @@ std::vector<SchemeInfo> alltoall_schemes() {
     };
   };
   const auto bruck = [](const SchemeSetup& setup) -> AlltoallSchedule {
-    // Open MPI packs what it sends from its buffer by derived datatypes, so none is registered.
+    // Open MPI packs what it sends from its buffer by derived datatypes, so no buffer is registered.
     return [copying = setup.copy_per_word, buffer = setup.fresh.of(setup.space.components, 0)](
                Communicator& comm, std::vector<Message> blocks) -> Task<std::vector<Message>> {
       return alltoall_bruck(comm, std::move(blocks), copying, buffer);

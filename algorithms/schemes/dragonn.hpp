@@ -1,4 +1,4 @@
-// dragonn: hashed slots around a ring, for the tensors for which that pays off (Wang et al.,
+// dragonn: hashed slots around a ring, for tensors where that pays off (Wang et al.,
 // DRAGONN, ICML 2022, Algorithms 1 and 2).
 //
 // Schedule, tensor by tensor: if compression pays off by Equation 1, the selection is written to

@@ -71,7 +71,7 @@ class SharedIndexes final : public SparseCollective {
   const SchemeSetup& setup_;
 };
 
-/// What costs depend on, of the sparsifier.
+/// What costs depend on in the sparsifier.
 struct Selecting {
   bool partitioned = false;  ///< each rank selects in a part of its own
   bool fixed_count = false;  ///< and k on every rank, so that no sizes are gathered

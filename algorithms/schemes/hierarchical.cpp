@@ -17,8 +17,8 @@
 //   along_rails                                   the cost of the flat scheme: m ranks, n/g words
 // (with P for g if all ranks are in one node). In all 2n (P-1)/P β, as the flat schemes, of which
 // only 2n (m-1)/(m g) per rank go between nodes.
-// Exact with the added terms where g divides P and n, if the flat scheme is exact at m and n/g.
-// Otherwise pieces differ by a word, or the ranks of the last node are early.
+// Exact with the added terms where g divides P and n, if the flat scheme is exact at m ranks and n/g
+// words. Otherwise pieces differ by a word, or the ranks of the last node are early.
 //
 // Option `leader`: the first rank of each node, its leader, sums the whole gradient of the node by a
 // binomial tree, the flat scheme runs among the leaders, and the result goes back through the tree

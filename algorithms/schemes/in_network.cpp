@@ -202,8 +202,8 @@ Interval rail_terms(const InNetworkPlan& plan, const CostInput& in, std::int64_t
                latency_of(in.switches.network)});
 }
 
-/// All steps, with pieces of `length` words. Stages that run at the same time share the ports; of
-/// those with messages of their own, at least the longest passes, and at most one after the other.
+/// All steps, with pieces of `length` words. Stages that run at the same time share the ports. Stages
+/// with messages of their own take at least the longest one's time, and at most the sum of their times.
 Interval step_terms(const InNetworkPlan& plan, const CostInput& in, std::int64_t length) {
   const double slow = slowness(in.switches.node, in);
   const double piece = slow * static_cast<double>(length);

@@ -20,10 +20,10 @@
 //   nodes               the sum over the C+2 steps of: α for each of its stages, s, and β times the
 //                       words that a port carries: in one direction n/C + l + l, if it has all three
 //   one rank per node   α + n β + s
-// A step on network `links` takes the latency of the switches' trees in place of nothing, and the
-// rails have links of their own. Sums in switches take no γ.
-// Exact where C R divides n and node divides P, all sums are in switches, and the switches of
-// both levels take the same s. The bandwidth of a slower switch takes the place of the ports'.
+// On network `links` a step takes the latency of the switches' trees, which is 0 above, and the rails
+// have links of their own. Sums in switches take no γ.
+// Exact where C R divides n, node divides P, all sums are in switches, and the switches of both levels
+// take the same s. The bandwidth of a slower switch takes the place of the ports'.
 // Restrictions: the platform must have switches that sum. Memory: n words per rank.
 //
 // Worked example: n = 32, P = 4 on one node, C = 2: chunks of 16, pieces of 4. Steps: 16 words; 16 +

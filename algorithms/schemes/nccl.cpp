@@ -36,8 +36,8 @@ double of(const NcclTable& table, NcclAlgorithm algorithm, NcclProtocol protocol
 constexpr NcclTable kBase{{{6.8, 14, 8.4}, {6.6, 14, 8.4}}};
 constexpr NcclTable kInNode{{{0.6, 1.25, 4}, {0.6, 1.9, 3.4}}};
 constexpr NcclTable kBetweenNodes{{{5, 8.5, 14}, {2.7, 4, 14}}};
-// The proxy thread's work for a message of a ring between nodes, which each step takes at least
-// (getNetOverhead); with Simple 3 times.
+// The proxy thread's work for a message of a ring between nodes (getNetOverhead): each step takes at
+// least this time, and with Simple 3 times as much.
 constexpr double kNetOverhead = 1;
 // A message of the network with LL, as the platforms have it: 2 x 85 ns and a gap of 0.3 µs, and
 // kBetweenNodes of a ring.

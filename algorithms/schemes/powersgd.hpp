@@ -22,8 +22,8 @@
 // Exact at powers of two; else an interval, as ranks leave the first allreduce one after another.
 // Work: at a device's prices, three products (steps 1, 4 and 6) and the orthogonalisation; in a
 // training also what error feedback reads and writes, which `workload.feedback` chooses.
-// Values: exact ones need granule 1; with a larger granule, as with statistical gradients, messages
-// and times are the same and there are no values.
+// Values: there are exact ones with granule 1. With a larger granule, as with statistical gradients,
+// messages and times are the same, but there are no values.
 // Restrictions: none. Memory: 2n values a rank, and the factors.
 //
 // Worked example: P = 4, n = 10,000, rank 2: a square of 100; P and Q have 200 words, 2 (2 α + 150 β)

@@ -13,14 +13,13 @@
 //            and one scale, the root of its mean square. What 1-bit Adam keeps of the error of the
 //            second quantisation is left out.
 //
-// Cost of the first two: (P-1) (α + Lβ) with L = ceil(n/32) + 1 words, or ceil(n bits/32) + ceil(n/1024); exact at
-// any P. γ: each rank adds P dense vectors, n P words.
-// Cost of quantised_alltoall, with L = ceil(b bits/32) + ceil(b/1024) for blocks of b = n/P, with 1 bit
-// ceil(b/32) + 1: 2 (P-1)
-// (α + Lβ), n (P-1)/P γ; exact if P divides n. The error is at most one step of each rank's levels and
-// one of the sum's.
-// With a device: the price of quantising n components (signsgd: and of a scan of them), and of
-// restoring the components of P ranks. signsgd loses more than half of a gradient, so in a training it
+// Cost of the first two: (P-1) (α + Lβ), where signsgd has L = ceil(n/32) + 1 words and qsgd
+// ceil(n bits/32) + ceil(n/1024); exact at any P. γ: each rank adds P dense vectors, n P words.
+// Cost of quantised_alltoall: 2 (P-1) (α + Lβ), n (P-1)/P γ, for blocks of b = n/P components, with
+// L = ceil(b bits/32) + ceil(b/1024), or ceil(b/32) + 1 with 1 bit; exact if P divides n. The error is
+// at most one step of each rank's levels and one step of the sum's.
+// With a device: the price of quantising n components (signsgd also scans them), and of restoring the
+// components of P ranks. signsgd loses more than half of a gradient, so in a training it
 // also pays for what error feedback reads and writes, which `workload.feedback` chooses. The rounding of
 // the other two is unbiased, and they keep nothing.
 // Restrictions: none. Memory: n values per rank during the allgather.

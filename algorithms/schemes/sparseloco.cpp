@@ -7,8 +7,8 @@
 // mean (sim/core/gradient/packed_sparse.hpp); an allgather of levels, indexes and codes; each rank
 // adds the P vectors. The H local steps are a setting of the training, `workload.local_steps`.
 // An index counts within its chunk, so that it takes 12 bits with chunks of 4096. A chunk sends as
-// many entries as its share of k: where the accumulator holds fewer, zeros, as the published code
-// does. With another sparsifier indexes take 32 bits.
+// many entries as its share of k; where the accumulator holds fewer, the rest are zeros, as in the
+// published code. With another sparsifier indexes take 32 bits.
 // Error feedback keeps what rounding changed, too. Left out: the decay of the residual; levels of
 // each tensor (ours: of the whole gradient); the chunks of 64 x 64 of a matrix (ours: of
 // consecutive components); the published denser code for indexes, of which no description was read.

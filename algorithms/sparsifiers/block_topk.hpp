@@ -2,8 +2,8 @@
 // selects k/P entries in each of P blocks, which keeps the blocks of equal length).
 //
 // Block i gets the entries [i k/B, (i+1) k/B) of k, shared out as equally as possible, so that all
-// together select k. There is one block per rank, or one per rank of a team where the scheme has
-// teams (spardl). The lower coordinate wins a tie. Components that the accumulator does not hold are
+// together select k. There is one block per rank; where the scheme has teams (spardl), one block per
+// rank of a team. The lower coordinate wins a tie. Components that the accumulator does not hold are
 // 0 and never selected: a block that holds fewer than its share sends fewer.
 //
 // Work: an exact selection out of each block, of n components together.

@@ -1,8 +1,8 @@
 // bucket_topk: the largest entries of every bucket of consecutive components (SparCML, SC 2019,
 // sections 8.3 and 8.4: 2 to 16 of every 512).
 //
-// Bucket [first, last) gets the entries [first k/n, last k/n) of k, rounded down, so that all of
-// them together select k, and every full bucket as many as the others within one. k of every 512 is
+// Bucket [first, last) gets the entries [first k/n, last k/n) of k, rounded down. So all buckets
+// together select k, and two full buckets differ by at most one entry. k of every 512 is
 // a density of k/512. The lower coordinate wins a tie. Components that the accumulator does not hold
 // are 0 and never selected: a bucket that holds fewer than its share sends fewer.
 //

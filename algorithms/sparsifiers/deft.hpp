@@ -5,15 +5,15 @@
 // Layers: the model's tensors; one of more than n/P components is cut into P parts as equal as
 // possible. Without tensors the gradient is one.
 //
-// Share of a layer, by each rank for itself: in the order of the L2 norms of the layers, the largest
-// first, a layer gets the share of what is left of k that its norm has in what is left of the sum of
-// norms, rounded down, at least 1 and at most its size. What is left over in the end goes to the
-// layers in the same order. So at least one entry of each layer is selected, even if k is less (ours:
-// none if k is 0).
+// Share of a layer, by each rank for itself. The layers take their turn by their L2 norms, the largest
+// first. A layer with norm x gets the part x/s of what is left of k, where s is the sum of the norms of
+// this layer and the layers after it; rounded down, at least 1 and at most its size. What is left over
+// in the end goes to the layers in the same order. So at least one entry of each layer is selected, even
+// if k is less (ours: none if k is 0).
 //
-// Allocation, by one rank for all: layer i costs n_i log k_i, n_i at k_i = 1; the layers go, the
-// largest cost first, to the bin that is the least full. In iteration t = 0, 1 ... rank t mod P does
-// so with its own shares and broadcasts which layers each bin has; rank r takes bin (t + r) mod P.
+// Allocation, by one rank for all: layer i costs n_i log k_i, or n_i at k_i = 1. The layers go, the
+// largest cost first, to the bin that is the least full. In iteration t = 0, 1 ... rank t mod P
+// allocates by its own shares and broadcasts which layers each bin has; rank r takes bin (t + r) mod P.
 // The published code broadcasts the sizes of the bins and their layers in two messages; ours is one.
 //
 // k is the number that all ranks select together; it is exact if all entries of a layer are held.
@@ -42,8 +42,8 @@ namespace thinwire::algorithms {
 [[nodiscard]] std::vector<std::int64_t> deft_layers(std::int64_t n,
                                                     std::span<const std::int64_t> tensors,
                                                     int ranks);
-/// From the shares of layers of `sizes` coordinates: the numbers of layers of the bins, followed by
-/// the layers, bin by bin.
+/// The allocation of layers of `sizes` coordinates by their shares: the number of layers in each bin,
+/// followed by the layers, bin by bin.
 [[nodiscard]] std::vector<std::int64_t> deft_allocation(std::span<const std::int64_t> sizes,
                                                         std::span<const std::int64_t> shares,
                                                         int ranks);

@@ -4,8 +4,8 @@
 // P = 16 the traffic ratio f (Equation 5) is 4.0 after 40 iterations, 2.4 after 1,500 and 1.9 after
 // 3,000. So Algorithms 3 and 5 run alone first, on counts, until f stops falling.
 //
-// Counts. Up to 16 ranks are sampled: the first threshold of each from iteration 1, and its
-// accumulator from an iteration of its own, 16 iterations apart. That matters: a partition near the
+// Counts. Up to 16 ranks are sampled. Each has its first threshold from iteration 1, and its
+// accumulator from an iteration of its own; these are 16 iterations apart. That matters: a partition near the
 // mean passes blocks on only because its count scatters, and it scatters mostly because a threshold
 // lags behind its rank's magnitudes. The entries above the threshold are counted by block. From the
 // samples' mean and deviations 256 replicates are made (the mean plus a normal combination of the

@@ -7,11 +7,11 @@
 //
 // Real gradients are peaked at 0 and a few large values dominate their deviation, so the threshold
 // is too high and, late in training, only a tenth of k is selected (Ok-Topk, section 5.2).
-// `corrected` does what Ok-Topk's published code does for a fair comparison: while fewer than 3k/4
-// are selected, the threshold is divided by `factor`, while more than 5k/4 are, it is multiplied,
-// at most `rounds` times and in one direction (VGG: 20 rounds of 1.02; LSTM and BERT up to 50, down
-// to 1.012). 20 rounds of 1.02 change the threshold by at most a factor of 1.49, which may not
-// reach the band.
+// `corrected` does what Ok-Topk's published code does for a fair comparison. While fewer than 3k/4
+// entries are selected, the threshold is divided by `factor`; while more than 5k/4 are, it is
+// multiplied by it. This happens at most `rounds` times and in one direction (VGG: 20 rounds of 1.02;
+// LSTM and BERT up to 50, down to 1.012). 20 rounds of 1.02 change the threshold by at most a factor of
+// 1.49, which may not reach the band.
 //
 // Work: 2n scanned (the mean, then the deviation), n compared for each threshold tried. Coordinates
 // that are not held are zeros in both moments and are never selected.

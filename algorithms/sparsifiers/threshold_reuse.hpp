@@ -20,8 +20,8 @@ class ReusedThreshold {
   [[nodiscard]] SparseVector select(const SparseVector& vector) const {
     return select_at_least(vector, threshold_);
   }
-  /// Multiplies the threshold by `raise` if more than `high` times `wanted` were selected, and
-  /// divides it by `lower` if less than `low` times that.
+  /// Multiplies the threshold by `raise` if more than `high` times `wanted` entries were selected, and
+  /// divides it by `lower` if fewer than `low` times `wanted` were.
   void nudge(std::int64_t selected, std::int64_t wanted, double low, double high, double raise,
              double lower);
 

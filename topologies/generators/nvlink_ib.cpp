@@ -92,7 +92,7 @@ std::string shared_nic_body(const Parameters& p) {
   return text;
 }
 
-/// What a single flat zone is made of; see flat_body().
+/// Writes a single flat zone; see flat_body().
 class FlatZone {
  public:
   explicit FlatZone(const Parameters& p) : p_(p), private_nic_(p.nics == p.gpus) {}

@@ -1,4 +1,4 @@
-// Factors that make another platform of one, for questions such as "with twice the bandwidth?".
+// Factors that turn a platform into another one, for questions such as "with twice the bandwidth?".
 #pragma once
 
 namespace thinwire::topologies {

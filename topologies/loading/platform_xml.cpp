@@ -68,9 +68,9 @@ constexpr std::array<std::string_view, 3> kConfiguration{
     "network/loopback-bw", "network/loopback-lat", "network/crosstraffic"};
 constexpr std::array<std::string_view, 4> kOff{"0", "no", "off", "false"};
 
-/// Configuration that changes no message's time here, where a name that ends in '/' stands for all
-/// that begin so: it is about local work, traces, stacks, the precision of SimGrid's solver, which
-/// is ours, or collectives, which the scheme brings.
+/// Configuration that changes no message's time here; a name that ends in '/' stands for all names that
+/// begin so. It is about local work, traces, stacks, the precision of SimGrid's solver, in whose place
+/// we have our own, or collectives, which the scheme brings.
 constexpr auto kWithoutEffect = std::to_array<std::string_view>({"bmf/",
                                                                  "clean-atexit",
                                                                  "contexts/",
@@ -213,7 +213,8 @@ ClusterSize dragonfly_size(const std::vector<std::vector<double>>& parameters) {
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kTopologies{
     {{"TORUS", "4,4,2"}, {"FAT_TREE", "2;4,4;1,2;1,1"}, {"DRAGONFLY", "3,4;4,3;5,1;2"}}};
 
-/// Empty where one is no whole number from 1: SimGrid takes products of them as sizes.
+/// The numbers of a topology. Empty if one of them is no positive whole number: SimGrid takes products
+/// of them as sizes.
 std::vector<std::vector<double>> topology_parameters(const std::string& text) {
   std::vector<std::vector<double>> numbers;
   for (const std::string& part : parts_of(text, ';')) {

@@ -51,7 +51,7 @@ std::vector<studies::MachineDescription> machines_of(
 }
 
 int run(ValidateFlags& flags) {
-  // Texts that do not say their machine are of the only one that is described.
+  // If one machine is described, texts that do not name their machine belong to it.
   const bool one = flags.machines.size() == 1;
   const std::vector<studies::MeasuredRow> measured = studies::read_all_measured(
       flags.measured,

@@ -24,7 +24,7 @@ void assign(Point& point, const Json& given, const Settings& settings = point_se
 /// no such value is returned as a text, which check_point refuses.
 [[nodiscard]] Json value_of(const std::string& word, const Setting& setting);
 
-/// A number that is given as a text with its unit, "25Gbps", as a number; other values as they are.
+/// Turns a text with a number and its unit, "25Gbps", into the number; returns other values unchanged.
 [[nodiscard]] Json without_unit(const Json& value, const Setting& setting);
 
 /// Sets a value by its dotted path ("input.overlap"), creating the objects on the way. Throws

@@ -50,7 +50,7 @@ struct NetworkInfo {
   PlatformUse platform = PlatformUse::none;
 };
 
-/// Their names.
+/// The names of the networks.
 [[nodiscard]] std::vector<std::string> names_of(NetworkSet networks);
 /// The table, built once.
 [[nodiscard]] const std::vector<NetworkInfo>& all_networks();

@@ -23,7 +23,7 @@ struct Circumstance {
   const char* otherwise = "";
   const char* readers = "";  ///< these runs, as documents name them; empty: not named
   /// The network, the platform, the model and the input alone decide it, before all else is settled;
-  /// a run without it is that without the setting.
+  /// a run without it runs as without the setting.
   bool chosen = false;
   bool refused = false;  ///< the setting contradicts such a run, which does not begin
 };

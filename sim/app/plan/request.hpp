@@ -25,8 +25,8 @@ class Request {
   /// `where` begins error messages: the file or the command.
   Request(Json values, Origin origin, std::string where);
 
-  /// Gives a value by its dotted path ("input.overlap"), over the one that it had. k and density
-  /// replace one another where the other one comes from an earlier origin. Throws InputError if a
+  /// Sets a value by its dotted path ("input.overlap"), in place of an earlier one. k replaces a density
+  /// that comes from an earlier origin, and density replaces such a k. Throws InputError if a
   /// part of the path is a value other than an object.
   void give(const std::string& path, const Json& value, Origin origin);
 

@@ -88,7 +88,7 @@ auto outside(const Work& work) {
 
 std::string text_of(const std::vector<Json>& records) { return dumped(Json(records)); }
 
-/// Words among the values of settings, or of lists of values, become what flags make of them. `path`
+/// Turns words among the values of settings, or of lists of values, into what flags make of them. `path`
 /// leads to the setting or the group: dotted, or empty.
 void take_words(Json& given, const std::string& path) {
   if (given.is_string()) {

@@ -32,8 +32,8 @@ inline double rounded_down(double number) {
 }
 
 /// Draws how many of the `size` entries of a node are in its left half, where `share` of them is
-/// expected. Both halves hold at most one entry per coordinate. All numbers are whole, but `share`.
-/// Without branches and without functions of the library, so that a loop over nodes is vectorised.
+/// expected. Both halves hold at most one entry per coordinate. All numbers but `share` are whole. The
+/// code has no branches and calls no library functions, so that a loop over nodes is vectorised.
 struct HalfDraw {
   std::uint64_t key;  ///< of the vector
   double dispersion;

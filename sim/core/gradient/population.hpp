@@ -51,10 +51,10 @@ struct CellCounts {
 /// The probability that a selection has an entry in a block.
 class BlockChances {
  public:
-  /// By block; see below.
+  /// Of given chances by block; see nonzero() and share().
   BlockChances(std::span<const float> nonzero, std::span<const float> shares)
       : nonzero_(nonzero), shares_(shares) {}
-  /// Of a selection of this share of the coordinates, evenly drawn.
+  /// Of a selection that draws this share of the coordinates evenly.
   BlockChances(const BlockSize& size, double density);
 
   [[nodiscard]] double nonzero(std::uint32_t block) const {

@@ -32,9 +32,9 @@ namespace thinwire::inline gradient {
 class GradientWire final : public WireFormat {
  public:
   static constexpr std::size_t kRecordBytes = 32;
-  /// Of the memory of payloads that are no longer needed, so much is kept for those that arrive and
-  /// for sums: the bytes of a few large gradients, which the system would have to provide anew in
-  /// each iteration.
+  /// How much memory of payloads that are no longer needed is kept, for payloads that arrive and for
+  /// sums: the bytes of a few large gradients. Else the system would have to provide them anew in each
+  /// iteration.
   static constexpr std::int64_t kKeptBytes = std::int64_t{1} << 30U;
 
   GradientWire() { RecycledMemory::keep(kKeptBytes); }

@@ -146,9 +146,9 @@ TEST_CASE("Algorithm 3 moves a block from a crowded neighbour to a sparse one") 
 
 TEST_CASE(
     "Algorithm 3 counts a moved block with its new partition when it comes to the next pair") {
-  // 40 in all, 10 on average, 2.5 a block. {20, 0, 11, 9}: the first pair moves one block, so the
-  // second partition then counts 2.5, still sparse, and gets another one from the third: 8.5 there,
-  // which is sparse, but the fourth is not crowded.
+  // 40 in all, 10 on average, 2.5 a block. {20, 0, 11, 9}: the first pair moves one block. The second
+  // partition then counts 2.5, is still sparse, and gets a block from the third. The third then counts
+  // 8.5 and is sparse, but the fourth is not crowded.
   const Rebalancing how{.imbalance = 1.05, .min_blk = 1, .share = 1.0 / 16};
   CHECK(exdyna_rebalance({0, 4, 8, 12, 16}, {20, 0, 11, 9}, how) == List{0, 3, 9, 12, 16});
   // {12, 8, 12, 8}: after the first move 9.5 and 10.5: the second is not sparse any more, so the

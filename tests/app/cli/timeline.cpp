@@ -28,7 +28,7 @@ struct Slice {
   double self;  ///< without the phases inside
 };
 
-/// A trace, read by the rules of its format: what breaks one fails the test.
+/// A trace, read by the rules of its format: a trace that breaks a rule fails the test.
 class Trace {
  public:
   explicit Trace(const std::string& text) : json_(Plain::parse(text)) {

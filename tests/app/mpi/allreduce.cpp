@@ -73,7 +73,7 @@ void dense(Processes processes, const char* scheme) {
   }
 }
 
-/// What contributed makes up the sums, and the rest stays in the residual: over all iterations,
+/// Entries that contributed are in the sums, and the rest stays in the residual: over all iterations,
 /// sums and residuals add up to the gradients.
 void sparse(Processes processes, const char* scheme, bool feedback) {
   mpi::Allreduce allreduce(
@@ -83,7 +83,7 @@ void sparse(Processes processes, const char* scheme, bool feedback) {
                                             std::vector<float>(kComponents));
   for (int iteration = 1; iteration <= 5; ++iteration) {
     const Stream& sum = allreduce.sum(gradient_of_process(processes.rank, iteration));
-    // Each tells which of its coordinates contributed.
+    // Each process tells which of its coordinates contributed.
     std::vector<int> mine(kComponents);
     for (const Entry& entry : std::get<SparseVector>(allreduce.contributed()).entries()) {
       mine[entry.coordinate] = 1;

@@ -63,7 +63,7 @@ TEST_CASE("A simulation gives up on a time that it exceeds, and on no other") {
         REQUIRE(same.row.outcome);
         CHECK(same.row.outcome->training->mean.total().value() == time);
       }
-      // A network whose ranks run ahead of its clock may know too late.
+      // On a network whose ranks run ahead of its clock, the limit may be noticed too late.
       if (point.network == "links") CHECK(within(0.5 * time).too_slow);
     }
   }

@@ -1,4 +1,4 @@
-// Processes of which some run at once, and jobs in them.
+// Processes, of which some run at once, and the jobs that they run.
 #include "sim/app/run/executor.hpp"
 
 #include <doctest/doctest.h>

@@ -215,7 +215,7 @@ TEST_CASE("The coordinates of many statistical entries are as for each alone") {
     const std::vector<std::int64_t> coordinates = vector.coordinates_at(positions);
     bool same = true;
     for (std::size_t i = 0; i < positions.size(); ++i) {
-      // So few are found by halving down to each of them.
+      // A single coordinate is found by halving down to it.
       const std::vector<std::int64_t> alone = vector.coordinates_at(std::array{positions[i]});
       same = same && coordinates[i] == alone.front();
     }

@@ -338,7 +338,7 @@ TEST_CASE("A part by hash travels as its bitmap and its values") {
       Concatenation::join(Concatenation::of(Rank(1), message), Concatenation::of(Rank(2), message));
   const Message both = sent(two.message());
   CHECK(equal(HashBitmap::part(Concatenation::from(both.payload).by_rank()[1].payload), part));
-  // Of a part that does not exist, or of more coordinates than there are bits.
+  // Records of a part that does not exist, or of more coordinates than there are bits.
   WireBytes bytes = written(message);
   bytes.header[8] = std::byte{3};
   CHECK_THROWS_AS(static_cast<void>(read_back(bytes)), SimulationError);

@@ -14,14 +14,15 @@ namespace thinwire::report {
 template <std::size_t kCount>
 using Shades = std::array<std::array<const char*, kCount>, 2>;
 
-/// The colours of series: one for each of the series that a report shows at first. With the symbols they distinguish 80 series. Also with protanopia, deuteranopia or
-/// tritanopia, as Machado et al. (2009) simulate them, any two are at least 20 apart in CIELAB.
+/// The colours of series: one for each of the series that a report shows at first. Together with the
+/// symbols they distinguish 80 series. Any two are at least 20 apart in CIELAB, also with protanopia,
+/// deuteranopia or tritanopia as Machado et al. (2009) simulate them.
 inline constexpr Shades<10> kColours{{{"#ec5b13", "#370b8e", "#2ea1b8", "#8e0b0b", "#9b89f5",
                                        "#555555", "#a413ec", "#db8270", "#310647", "#470611"},
                                       {"#f5ad89", "#99a6e6", "#a1e9f7", "#f4719d", "#8e4b9b",
                                        "#64760a", "#c813ec", "#49bd0f", "#0a7640", "#ecec13"}}};
-/// The colours of parts of bars, such as phases: no colour of a series, so that no part is taken for
-/// one. Any two are as far apart as two colours of series.
+/// The colours of parts of bars, such as phases. None is a colour of a series, so that no part is taken
+/// for a series. Any two are as far apart as two colours of series.
 inline constexpr Shades<8> kPartColours{
     {{"#3789e7", "#f2c772", "#7b917c", "#a3cec6", "#bd851c", "#a480ab", "#30d6f8", "#efecb7"},
      {"#8591f9", "#eac251", "#9d620a", "#4ef7be", "#ab1147", "#9a78aa", "#f5806f", "#4e4ba0"}}};

@@ -40,7 +40,8 @@ void add_over_best(const std::vector<results::Row>& rows, const std::vector<Json
   std::erase_if(varying, [](const std::string& key) {
     return key == "scheme" || key == "k" || key == "density" || key.starts_with("options.");
   });
-  // The fastest by what else varies, and by density; dense rows, which have none, count for each.
+  // The fastest rows by whatever else varies, and by density. Dense rows have no density and count for
+  // each.
   std::map<std::string, std::map<std::string, double>> best;
   std::vector<std::string> companies;
   for (std::size_t i = 0; i < records.size(); ++i) {
@@ -130,8 +131,8 @@ class ComparisonColumns {
   [[nodiscard]] bool any_value(const char* key) const {
     return any([key](const Json& r) { return r.contains(key) && !r.at(key).is_null(); });
   }
-  /// A column that tells rows apart is always there, one that says the same of all where there is
-  /// room.
+  /// A column in which rows differ is always shown; a column in which all are equal is shown where there
+  /// is room.
   [[nodiscard]] Shown if_varying(const std::string& key, Shown otherwise) const {
     return contains(varying_, key) ? Shown::always : otherwise;
   }
@@ -176,8 +177,8 @@ class ComparisonColumns {
            (r.at("input.statistical") == true ? "" : "/exact");
   }
 
-  /// Settings in which the rows differ, and those that not every network reads where one of them is
-  /// not the default. Those that have a column of their own are not repeated.
+  /// Adds settings in which the rows differ, and settings that not every network reads if a row does not
+  /// have the default. Settings with a column of their own are not repeated.
   void add_settings() {
     static const std::set<std::string> kOwnColumns{"scheme",
                                                    "network",
@@ -311,7 +312,7 @@ std::string comparison_text(const std::vector<results::Row>& rows, double tolera
   const std::vector<Json> settings = settings_of(rows);
   std::vector<Json> records = records_with(rows, settings, tolerance);
   if (!for_people(view.format)) return render(view, records, {});
-  // A training's time has more in it than the formulas': it has a table of its own.
+  // A training's time contains more than the formulas' time, so trainings have a table of their own.
   std::vector<Json> results;
   std::vector<Json> trainings;
   for (std::size_t i = 0; i < records.size(); ++i) {

@@ -49,9 +49,9 @@ class Connections {
   std::unordered_map<std::uint64_t, std::deque<TransferIndex>> waiting_;  ///< of those in use
 };
 
-/// For each rank, the few ranks to which its messages are under way, and those that wait for them.
-/// Messages enter in the order in which they came, but for those to a rank that is reached already.
-/// Times are in seconds.
+/// For each rank, the few ranks to which its messages are under way, and the messages that wait until
+/// one of these ranks is free. Messages enter in the order in which they came, but a message to a rank
+/// that is already being reached does not wait. Times are in seconds.
 class Destinations {
  public:
   /// Each of `ranks` ranks reaches at most `limit` others at once.

@@ -63,8 +63,8 @@ MpiTransport::~MpiTransport() {
     for (MPI_Comm& own : comms_) MPI_Comm_free(&own);
     return;
   }
-  // A program has failed, and MPI may still write to what it was given: that stays until the end
-  // of the process, which is near. Where there is no memory left, that is now.
+  // A program has failed, and MPI may still write to the memory that it was given. So this memory stays
+  // until the process ends, which is soon; without memory for `new` it ends here.
   // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new)
   static_cast<void>(new std::deque<Operation>(std::move(operations_)));
 }

@@ -118,8 +118,8 @@ TEST_CASE("Least squares finds the parameters of an exponential and their deviat
 }
 
 TEST_CASE("Variables that the residuals do not tell from each other have no deviation") {
-  // The times are c (x + y) + d z: x and y count only by their sum. There is no noise, but what the
-  // derivatives of a difference are for x and y is not quite proportional.
+  // The times are c (x + y) + d z: x and y count only by their sum. There is no noise, but the
+  // derivatives for x and y, which are differences, are not quite proportional.
   const auto residuals = [](const std::vector<Vector>& points) {
     std::vector<Vector> all;
     for (const Vector& point : points) {

@@ -61,7 +61,7 @@ TEST_CASE("The terms of a scheme are its cost model's") {
   CHECK(ring.reduced == 700);
 }
 
-// The figures of the table in the README of the measured data, which another program fitted: it
+// The figures are from the table in the README of the measured data. Another program fitted them; it
 // stopped a little short of the least sum, by 1.6% of the sum for LUMI.
 TEST_CASE("The fit makes the table that came with the measured data") {
   struct Line {

@@ -110,7 +110,7 @@ TEST_CASE("What a message waits for at its host, a rank's messages wait for toge
     co_await comm.wait(first);
     co_await comm.wait(second);
   };
-  // Each needs 4 us of the wire, on which they share the bandwidth.
+  // Each message needs 4 us of the wire, whose bandwidth they share.
   const double wire = 2 * 4e-6 + kLatency;
   CHECK(done_with({.latency = Seconds(5e-6)}, two)[1] == exactly(5e-6 + wire));
   const HostCosts eager{.eager = Bytes(4000), .eager_per_word = Seconds(2e-9)};
@@ -326,8 +326,8 @@ TEST_CASE("A rank's messages are under way to few others at once") {
     CHECK(last(ranks, {.eager = limit, .destinations = ranks - 1}) == exactly(all));
     CHECK(last(ranks, {.eager = limit, .destinations = 2, .destinations_beyond = ranks}) ==
           exactly(all));
-    // With one destination, each takes a round trip, and the last one's acknowledgement is not
-    // waited for. The second message to rank 1 goes with the first.
+    // With one destination, each message takes a round trip, but nobody waits for the last one's
+    // acknowledgement. The second message to rank 1 goes with the first.
     CHECK(last(ranks, {.eager = limit, .destinations = 1, .destinations_beyond = 1}) ==
           exactly(ranks * word_times + (2 * ranks - 3) * kLatency));
     // Only eager messages wait.
