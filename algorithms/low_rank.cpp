@@ -9,7 +9,7 @@ namespace thinwire::algorithms {
 
 namespace {
 
-/// Of its former length, what must be left of a column that does not depend on the ones before it.
+/// A column counts as independent of the earlier ones if at least this share of its length is left.
 constexpr double kIndependent = 1e-5;
 
 std::int64_t side_of_square(std::int64_t components) {

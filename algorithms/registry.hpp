@@ -21,7 +21,7 @@ using Sparsifiers = std::deque<SparsifierInfo>;
 /// All schemes: the allreduces that a paper names, in the order of the papers, the other
 /// collectives, and the registered ones.
 [[nodiscard]] const Schemes& all_schemes();
-/// Those of one collective, which can replace one another.
+/// The schemes of one collective, which can replace one another.
 [[nodiscard]] std::vector<std::reference_wrapper<const SchemeInfo>> schemes_of(
     Collective collective);
 /// All sparsifiers, followed by the registered ones.

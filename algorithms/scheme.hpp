@@ -33,7 +33,7 @@ struct Reduced {
   /// coordinates. Dense schemes that send approximate values: the values sent;
   /// otherwise empty, which means all of it.
   Stream contributed = {};
-  /// Of a sparse scheme: what was sent are the values in `contributed`, not the accumulator's.
+  /// Sparse schemes: whether the values in `contributed` were sent, not the accumulator's.
   bool sent_approximately = false;
   /// Values that the rank dropped on the way and keeps for its next gradient, of other ranks too.
   SparseVector returned = {};
@@ -44,7 +44,7 @@ struct Reduced {
   Words sent = {};
   /// Decoding that the caller has to spend (SchemeSetup::decode_later).
   Seconds decoding = {};
-  /// Of a sparse sum: whether the rank has written it into a dense vector, or will (`decoding`).
+  /// Sparse sums: whether the rank has written the sum into a dense vector, or will (`decoding`).
   bool decoded = false;
 };
 
@@ -239,7 +239,7 @@ struct SchemeInfo {
   bool copies = false;         ///< pays for the copies that MPI makes (SchemeSetup::copy_per_word)
   bool allocates = false;      ///< and for buffers that it allocates in each call (fresh)
   StandIns stand_ins = {};     ///< few of its ranks or chunks that stand for all
-  /// Its messages have a format of their own, with values and indexes of 32 bits or of fewer.
+  /// Whether the scheme's messages have a format of their own, with values and indexes of 32 bits or fewer.
   bool own_format = false;
   std::vector<OptionInfo> options = {};
   /// The options that are periods: in every such iteration the allreduce does different work.

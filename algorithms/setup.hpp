@@ -77,7 +77,7 @@ struct SchemeSetup {
   std::uint64_t seed = 1;          ///< for the random draws of schemes
   /// Components of the model's tensors, in the order of the gradient; empty: one tensor.
   std::vector<std::int64_t> tensors = {};
-  /// Of each tensor, as a matrix in row-major order; 1 for a vector. Empty: not known.
+  /// The rows of each tensor, as a matrix in row-major order; 1 for a vector. Empty: not known.
   std::vector<std::int64_t> rows = {};
   SettledState settled = {};
 

@@ -48,8 +48,8 @@ struct StandIns {
   std::string unlike_with = {};
   /// The ranks of a node add parts first, so the ranks of whole nodes stand for others.
   bool adds_in_nodes = false;
-  /// Of schemes that send chunk after chunk, whose ranks have different places in trees; nothing
-  /// where they do not.
+  /// The pipeline of schemes that send chunk after chunk, whose ranks have different places in trees;
+  /// nothing where they do not.
   std::function<std::optional<Pipeline>(const CostInput&)> pipeline = {};
 };
 

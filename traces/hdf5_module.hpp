@@ -47,7 +47,7 @@ struct TraceFunctions {
   std::unique_ptr<TraceWriter::File> (*create)(const std::string& path, const TraceHeader& header);
 };
 
-/// Of this room: in trace_reader.cpp and trace_writer.cpp, which are in the module.
+/// Defined in trace_reader.cpp and trace_writer.cpp, which are in the module.
 [[nodiscard]] std::unique_ptr<TraceReader::File> open_trace(const std::string& path);
 [[nodiscard]] std::unique_ptr<TraceWriter::File> create_trace(const std::string& path,
                                                               const TraceHeader& header);

@@ -49,7 +49,7 @@ class Flying {
   }
 
  private:
-  // Those of a tree are in the memory of the rank itself: thousands of ranks take turns, and each
+  // A tree's requests are in the memory of the rank itself: thousands of ranks take turns, and each
   // pointer that leads elsewhere is a miss of the cache.
   static constexpr std::size_t kUsual = 16;
   Communicator& comm_;

@@ -10,8 +10,8 @@
 
 namespace thinwire::algorithms {
 
-/// Of rounds and their pieces, the part that each rank brings. Members that receive a piece in rounds
-/// that sum add it to their own.
+/// The part that each rank brings to rounds of pieces. In rounds that sum, members add a piece that they
+/// receive to their own.
 class SizedRounds final : public RoundsPart {
  public:
   /// The piece as it travels in rounds[at].

@@ -102,7 +102,7 @@ double tuner_bandwidth(NcclAlgorithm algorithm, NcclProtocol protocol, Nodes nod
   double bus = ports / facts.beta.value() * 1e-9;
   const double most = most_of_channel(algorithm, protocol, nodes, facts.gpu) * facts.channels;
   if (tree) {
-    // Of two nodes it takes the bandwidth inside them, at most twice that between them (search.cc).
+    // On two nodes it takes the bandwidth inside them, at most twice the bandwidth between them (search.cc).
     if (facts.gpu > 0 && nodes.count == 2) bus *= 2;
     bus *= 0.92;
   }
@@ -460,7 +460,7 @@ BucketAllreduce auto_allreduce(const SchemeSetup& setup) {
       };
 }
 
-/// Of one bucket of a run.
+/// What the cost of one bucket of a run depends on.
 CostInput of_bucket(const CostInput& in, const DenseBuckets& buckets, std::int64_t bucket) {
   CostInput of = in;
   of.switches = {};  // buckets take rings and trees

@@ -1,6 +1,6 @@
 // The schemes that offer nothing but their description; a scheme with more to offer has a header of
 // its own. The file of each begins with its schedule, cost and restrictions, and a worked example.
-// Those that select are without a sparsifier: registry.cpp puts the two together.
+// Schemes that select have no sparsifier here: registry.cpp puts the two together.
 #pragma once
 
 #include <vector>

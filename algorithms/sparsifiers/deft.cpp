@@ -28,7 +28,7 @@ struct Layers {
   std::vector<std::int64_t> sizes;
 };
 
-/// Those of a scheme; all ranks have the same ones, so they are kept while a rank has them.
+/// The layers of a scheme. All ranks have the same ones, so they are kept while a rank has them.
 std::shared_ptr<const Layers> layers_of(const SchemeSetup& setup) {
   thread_local std::weak_ptr<const Layers> kept;
   thread_local std::vector<std::int64_t> kept_for;
@@ -106,7 +106,7 @@ class ExpectedLayers {
   [[nodiscard]] double norm(std::size_t layer, std::size_t entries) const {
     return roots_[layer] * std::sqrt(static_cast<double>(entries));
   }
-  /// Its mean, for each layer.
+  /// The mean norm of each layer.
   [[nodiscard]] std::vector<double> norms() const {
     std::vector<double> norms;
     for (std::size_t layer = 0; layer < entries_.size(); ++layer) {
@@ -189,7 +189,7 @@ class Deft final : public Sparsifier {
     return concatenate(parts);
   }
 
-  /// Of a statistical gradient as many entries, in the bin's region: such a vector lies in one range.
+  /// For a statistical gradient, as many entries in the bin's region: such a vector lies in one range.
   [[nodiscard]] SparseVector counted_in(const SparseVector& accumulated,
                                         std::span<const std::size_t> own, std::size_t bin) const {
     const SparseVector large = large_entries(accumulated);

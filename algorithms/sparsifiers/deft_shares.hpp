@@ -14,11 +14,11 @@ class DeftShares {
   /// `sizes`: coordinates of the layers. `norms`: their L2 norms, up to a common factor.
   DeftShares(std::span<const std::int64_t> sizes, std::vector<double> norms, std::int64_t k);
 
-  /// Of each layer.
+  /// The share of each layer.
   [[nodiscard]] const std::vector<std::int64_t>& all() const { return shares_; }
-  /// Of a layer if its norm were `norm` and all others stayed. It takes O(log L) time, since the
-  /// shares of the layers before it are taken to change by one factor. So it may be off by a few
-  /// entries where shares are rounded down to a few, and by more where many layers are selected as
+  /// The share of a layer if its norm were `norm` and all other norms stayed. It takes O(log L) time,
+  /// since the shares of the layers before it are taken to change by one factor. So it may be off by a
+  /// few entries where shares are rounded down to a few, and by more where many layers are selected as
   /// a whole.
   [[nodiscard]] std::int64_t of(std::size_t layer, double norm) const;
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kDraws = 0x7468696e;  // apart from all other draws of a seed
 
-/// Of real entries: those that draw the smallest numbers.
+/// The entries that draw the smallest numbers.
 SparseVector thinned_entries(const SparseVector& largest, std::int64_t k, std::uint64_t key) {
   const auto draw = [key](const Entry& entry) { return random_bits(key, entry.coordinate); };
   std::vector<Entry> entries(largest.entries().begin(), largest.entries().end());
@@ -22,7 +22,7 @@ SparseVector thinned_entries(const SparseVector& largest, std::int64_t k, std::u
   return SparseVector::checked(std::move(entries));
 }
 
-/// Of counts, which have no entries to draw from (--statistical): a random part of this size.
+/// A random part of this size of counts, which have no entries to draw from (--statistical).
 SparseVector thinned_counts(const SparseVector& largest, std::int64_t k) {
   const auto kept = std::min<std::int64_t>(k, static_cast<std::int64_t>(largest.size()));
   return SparseVector::from(statistical_part(largest.payload(), static_cast<std::uint32_t>(kept)));

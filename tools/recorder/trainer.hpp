@@ -15,7 +15,7 @@ namespace thinwire::recorder {
 
 /// Time that is not the allreduce's.
 struct TrainingWork {
-  /// Of an iteration without a device: it comes before the allreduce, and nothing overlaps with it.
+  /// The time of an iteration without a device: it comes before the allreduce, and nothing overlaps with it.
   Seconds compute;
   /// A device's: computing, selection and sums at its prices, and what overlaps.
   std::optional<run::TrainingSetup> on_device = {};

@@ -21,7 +21,7 @@ struct XmlHead {
   std::vector<std::string> comment;  ///< lines; "--" is written "- -", as XML requires
   std::string routing = "Full";      ///< of the outermost zone
   Seconds message_gap;
-  /// Of switches that sum: level and figures, see reducing.hpp.
+  /// Switches that sum: level and figures, see reducing.hpp.
   std::vector<std::pair<std::string, LinkFigures>> reducing = {};
   std::string topology = {};  ///< of switches and cables; see topologies/loading/wiring.hpp
   /// Prefixes of link names, and the figures of all such links; see platform.hpp.

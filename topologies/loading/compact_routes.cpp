@@ -232,7 +232,7 @@ class CompactRoutes::Maker {
     }
   }
 
-  /// Of a site's routes to or from the probes of a set.
+  /// The hash of a site's routes to or from the probes of a set.
   std::uint64_t signature(End end, SiteIndex site, std::size_t set) {
     std::uint64_t hash = kProbeSeed;
     for (const SiteIndex probe : probes_[set]) {
@@ -283,7 +283,7 @@ class CompactRoutes::Maker {
     return classes;
   }
 
-  /// Of each class one site, and where there is one, another that is in a different node.
+  /// One site of each class, and another one in a different node, where there is one.
   struct Representatives {
     SiteIndex first = kNoSite;
     SiteIndex second = kNoSite;

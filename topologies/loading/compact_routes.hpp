@@ -100,7 +100,7 @@ class CompactRoutes {
     return {std::span(halves_.data() + route.head, first),
             std::span(halves_.data() + route.tail, route.hops - first)};
   }
-  /// Those of all routes, one after the other.
+  /// The inner links of all routes, one after the other.
   [[nodiscard]] std::span<const LinkIndex> all_inner_links() const { return halves_; }
   /// Calls `visit` for every route that is held, of whichever sites.
   template <class Visit>
@@ -133,7 +133,7 @@ class CompactRoutes {
   /// Source classes and destination classes.
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t columns() const { return columns_; }
-  /// Of memory held.
+  /// The bytes of memory that it holds.
   [[nodiscard]] std::size_t bytes() const;
 
   /// A whole route, for tests and tools; with a block, from it or to it.

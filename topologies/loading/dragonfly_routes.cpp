@@ -150,7 +150,7 @@ routing::DragonflyZone* sole_dragonfly(const sg4::Engine& engine) {
   return whole ? found : nullptr;
 }
 
-/// Its hosts, in SimGrid's order.
+/// The zone's hosts, in SimGrid's order.
 std::vector<sg4::Host*> hosts_of(const routing::DragonflyZone& zone) {
   std::vector<sg4::Host*> hosts = zone.get_all_hosts();
   std::ranges::sort(hosts, {}, [](const sg4::Host* host) { return host->get_netpoint()->id(); });

@@ -7,7 +7,7 @@
 
 namespace thinwire::topologies {
 
-/// Of a message that travels alone, mean over pairs of ranks.
+/// The times of a message that travels alone, as means over pairs of ranks.
 struct EndToEnd {
   Seconds alpha;          ///< latency of the route, and the message gap
   Seconds latency;        ///< of the route alone: LogGP's L

@@ -33,7 +33,7 @@
 namespace thinwire::topologies {
 
 struct PlatformHost {
-  /// Of `group` where the platform does not tell: only those with thinwire.topology do.
+  /// `group` where the platform does not tell it: only platforms with thinwire.topology do.
   static constexpr std::uint32_t kNoGroup = 0xffffffff;
 
   std::string name;

@@ -153,7 +153,7 @@ std::vector<std::string> parts_of(const std::string& text, char separator) {
   return parts;
 }
 
-/// Of a cluster's radical; -1 where it is not valid.
+/// The number of hosts in a cluster's radical; -1 where it is not valid.
 std::int64_t hosts_in(const std::string& radical) {
   std::int64_t hosts = 0;
   for (const std::string& part : parts_of(radical, ',')) {

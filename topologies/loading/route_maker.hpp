@@ -74,7 +74,7 @@ class RoutesOnDemand {
     if (kept.from != from || kept.to != to) kept = {from, to, maker_.compact_route(from, to)};
     return kept.route;
   }
-  /// Of memory held.
+  /// The bytes of memory that it holds.
   [[nodiscard]] std::size_t bytes() const { return kept_.capacity() * sizeof(Kept); }
 
  private:

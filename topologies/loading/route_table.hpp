@@ -18,7 +18,7 @@ struct RouteTable {
   std::function<std::optional<Route>(HostIndex from, HostIndex to)> route;
 };
 
-/// Of a loaded platform, which must outlive it.
+/// The routes of a loaded platform, which must outlive the table.
 [[nodiscard]] RouteTable routes_of(const Platform& platform);
 
 }  // namespace thinwire::topologies

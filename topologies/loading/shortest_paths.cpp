@@ -296,7 +296,7 @@ ShortestPaths::ShortestPaths() : heard_(std::make_shared<Heard>()) {
       into->routes[from->get_englobing_zone()].push_back({from, to, from, to, links, symmetrical});
       return;
     }
-    // Of a route between zones SimGrid 3.32 tells the gateways alone.
+    // SimGrid 3.32 tells only the gateways of a route between zones.
     const routing::NetZoneImpl* const zone = common_zone(*from_gateway, *to_gateway);
     if (zone == nullptr) return;
     into->routes[zone].push_back({point_in(*zone, *from_gateway), point_in(*zone, *to_gateway),

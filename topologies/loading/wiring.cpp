@@ -185,7 +185,7 @@ class SpreadDragonfly final : public WiredZone {
   }
 
  private:
-  /// Of one chassis.
+  /// Makes the cables of one chassis.
   void make_green(std::size_t row, CableMaker& make) {
     for (std::size_t a = 0; a < places_; ++a) {
       for (std::size_t b = a + 1; b < places_; ++b) {
@@ -427,7 +427,7 @@ struct Wiring {
   std::string name;
   std::vector<std::string> hosts;  ///< numbers whose product is the number of hosts
   std::vector<std::string> others;
-  /// Of each kind of link that there is, the number of cables, by the beginning of their names.
+  /// The number of cables of each kind of link that there is, by the beginning of the links' names.
   std::function<std::map<std::string, double>(const std::function<double(const char*)>&)> cables;
   WiredZone* (*make)(const std::string&, const Numbers&, CableMaker&);
 };

@@ -31,7 +31,7 @@ bool overlap(const std::string& one, const std::string& other) {
   return one == other || one.starts_with(other + ".") || other.starts_with(one + ".");
 }
 
-/// Of several networks, alphabeta has the α and β that are given, and the others the platform.
+/// With several networks, alphabeta takes the α and β that are given, and the others the platform.
 void leave_platform(const Json& given, plan::Request& request) {
   const bool several = given.contains("network") && given.at("network").is_array();
   const bool own_machine =

@@ -42,7 +42,7 @@ struct Asked {
                              const std::vector<std::string>& settings,
                              const std::function<Json(Json)>& complete = {},
                              Unread unread = Unread::refused);
-/// Its points.
+/// The points that asked_of() returns, alone.
 [[nodiscard]] std::vector<plan::Point> points_of(const std::string& config, const Json& given,
                                                  const std::vector<std::string>& settings,
                                                  const std::function<Json(Json)>& complete = {},

@@ -27,7 +27,7 @@ namespace thinwire::cli {
 
 namespace {
 
-/// Of the settings of a point, a schedule reads the settings of the network.
+/// Refuses settings of a point that a schedule does not read: it reads the settings of the network.
 void check_setting(const std::string& path, const std::string& flag) {
   if (path == "seed") return;
   const plan::Setting& setting = plan::setting_at(path);

@@ -132,7 +132,7 @@ class Resolving {
     options_of_machine_ = settings.value("options", Json::object());
   }
 
-  /// Those that the scheme has.
+  /// Takes the options of the machine's description that the scheme has.
   void take_options_of_machine() {
     for (const auto& option : options_of_machine_.items()) {
       if (!algorithms::has_option(point_.scheme->options, option.key())) continue;

@@ -41,7 +41,7 @@ struct Machine {
     Seconds beta_per_word;
     int node = 0;
   };
-  /// Of a tensor-parallel group, on a platform; those above are of a data-parallel one.
+  /// The figures of a tensor-parallel group, on a platform; the figures above are of a data-parallel one.
   std::optional<OfGroup> in_tensor_group = {};
   networks::HostCosts host = {};  ///< networks alphabeta and links; the seed is the point's
 

@@ -172,7 +172,7 @@ class Rows {
     return all;
   }
   void write(const std::string& path) const { results::write_rows(path, rows_); }
-  /// Those at these places.
+  /// The rows at these places.
   [[nodiscard]] Rows chosen(const std::vector<std::size_t>& places) const {
     std::vector<results::Row> some;
     for (const std::size_t place : places) some.push_back(rows_.at(place));

@@ -46,8 +46,8 @@ struct Comparison {
   std::string incomparable;
   bool machine_known = true;  ///< false if α and β come from a platform that was not loaded
   Verdict verdict = Verdict::no_result;
-  /// Of a scheme with periodic work: about the mean over its kinds of iterations, with the formula of
-  /// each. Its `above` is about the paper's bound, which leaves periodic work out.
+  /// For a scheme with periodic work: the verdict about the mean over its kinds of iterations, with the
+  /// formula of each. Its `above` is about the paper's bound, which leaves periodic work out.
   std::optional<Verdict> mean_verdict = {};
   /// Whether the network changed the time, as `congested` and `faster` say. The formula cannot judge
   /// it then.

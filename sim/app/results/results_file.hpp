@@ -26,8 +26,8 @@ struct UniqueRows {
   std::size_t contradictions = 0;  ///< keys of which two rows succeeded with different results
 };
 
-/// Of the rows of one key the last one that succeeded is kept, else the last one; it stands where
-/// the first one was.
+/// Keeps one row of each key: the last one that succeeded, else the last one. It stands where the first
+/// one was.
 [[nodiscard]] UniqueRows unique_rows(std::vector<Row> rows);
 
 /// The rows as lines of a results file.

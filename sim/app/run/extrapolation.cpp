@@ -12,12 +12,12 @@ namespace thinwire::run {
 
 namespace {
 
-/// Of an extrapolated time: how far the last quarter of the chunks may lead from what the one before
-/// it leads to.
+/// How far the extrapolation from the last quarter of the chunks may be from the one from the quarter
+/// before, as a share of the extrapolated time.
 constexpr double kStraight = 0.03;
 
-/// Of a point that is to be extrapolated; nothing if all of it is simulated, or if NCCL takes rings
-/// or switches.
+/// The pipeline of a point that is to be extrapolated; nothing if all of the point is simulated, or if
+/// NCCL takes rings or switches.
 std::optional<algorithms::Pipeline> pipeline_of(const plan::Point& point,
                                                 const plan::Machine& machine) {
   if (point.few_chunks() == 0 || point.ranks == 1) return std::nullopt;
@@ -119,7 +119,7 @@ results::Outcome extrapolated(const plan::Point& point, const Extrapolation& how
     return Line(few_chunks, more_chunks, how.all.long_chunks, how.all.fills);
   };
   const Line line = line_of(how.points.front(), how.points.back());
-  // Those of a chunk do not depend on its length.
+  // The messages of a chunk do not depend on its length.
   const Line messages(how.points.front(), how.points.back(), static_cast<double>(how.all.chunks),
                       1);
   const auto check_straight = [&](const char* what, auto time_of) {

@@ -19,8 +19,8 @@ class FewRoles final : public algorithms::Roles {
  public:
   explicit FewRoles(networks::FewRanks few) : few_(few) {}
 
-  /// Those that representative_parts() chooses, by the numbers of entries that are expected in
-  /// each.
+  /// The parts that representative_parts() chooses, by the numbers of entries that are expected in
+  /// each part.
   [[nodiscard]] algorithms::PartsOfRanks parts(const Communicator& comm,
                                                const SparseVector& selected,
                                                const Numbers& boundaries,
@@ -31,8 +31,8 @@ class FewRoles final : public algorithms::Roles {
                                 algorithms::NumbersOf numbers_of) const override;
   /// Along each rail after the ranks that run.
   [[nodiscard]] algorithms::Repeats repeats(int ranks, int along) const override;
-  /// Those that receive blocks of a rank for several owners take them for blocks of as many ranks
-  /// for one.
+  /// A rank that receives another rank's blocks for several owners takes them for the blocks of as many
+  /// ranks for one owner.
   [[nodiscard]] std::vector<std::uint32_t> blocks_like(
       const Communicator& comm, const algorithms::BlockOwners& owners) const override;
 
@@ -40,9 +40,9 @@ class FewRoles final : public algorithms::Roles {
   networks::FewRanks few_;
 };
 
-/// Of parts with these loads, `count` that stand for all: of each of `count` groups of parts that
-/// follow one another the one that is nearest to the mean of its group, and the fullest of all
-/// parts for the group that it is in.
+/// Chooses `count` of the parts with these loads to stand for all. Parts that follow one another form
+/// `count` groups, and each group is represented by the part nearest to its mean; the group with the
+/// fullest part of all, by this part.
 [[nodiscard]] std::vector<std::int64_t> representative_parts(const std::vector<double>& loads,
                                                              std::size_t count);
 

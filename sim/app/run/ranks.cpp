@@ -229,7 +229,7 @@ algorithms::SchemeSetup PointRanks::make_setup(const plan::Machine& machine) {
   return setup;
 }
 
-/// Of the sums of activations, whose lengths are their own.
+/// The setup for the sums of activations, whose lengths are their own.
 algorithms::SchemeSetup PointRanks::make_tensor_setup(const plan::Machine& machine) const {
   algorithms::SchemeSetup setup = setup_;
   setup.ranks = point_.parallel.tensor;

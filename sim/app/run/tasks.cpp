@@ -47,7 +47,7 @@ Tasks tasks_of(const plan::Point& point, const plan::Machine& machine, const Wan
   }
   // The α-β machine has one α and one β, which do not describe tensor-parallel groups too.
   const bool companion = wanted.companion && point.network->congests && !point.sums_activations();
-  // Of several parts the last one is the longest.
+  // If there are several parts, the last one is the longest.
   for (std::size_t at = tasks.parts.size(); at-- > 0;) {
     const Part& part = tasks.parts[at];
     const std::size_t all = part.iterations.size();

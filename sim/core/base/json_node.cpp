@@ -185,7 +185,7 @@ double JsonNode::number_from(double least) const {
 
 std::int64_t JsonNode::whole() const {
   if (!value_->is_number_integer()) wrong("a whole number");
-  // Of 2^63 and more, the library makes negative numbers.
+  // The library makes negative numbers of 2^63 and more.
   const bool beyond = value_->is_number_unsigned() &&
                       value_->get<std::uint64_t>() > static_cast<std::uint64_t>(kLargestSize);
   const auto value = value_->get<std::int64_t>();

@@ -20,8 +20,8 @@ void require_memory(double bytes, const std::string& what, const std::string& re
 
 /// Parts of available_memory(), of folders like /proc and /sys/fs/cgroup, for tests.
 [[nodiscard]] std::int64_t available_in_machine(const std::string& meminfo);
-/// Of the control group `group` ("/a/b") and of those above it, in a hierarchy of version 2 or of
-/// the controller memory of version 1.
+/// The memory available in the control group `group` ("/a/b") and all groups above it, in a hierarchy of
+/// version 2 or of the controller memory of version 1.
 [[nodiscard]] std::int64_t available_in_group(const std::string& hierarchy, std::string group);
 
 }  // namespace thinwire::inline base

@@ -51,10 +51,10 @@ struct CellCounts {
 /// The probability that a selection has an entry in a block.
 class BlockChances {
  public:
-  /// Of given chances by block; see nonzero() and share().
+  /// The given chances by block; see nonzero() and share().
   BlockChances(std::span<const float> nonzero, std::span<const float> shares)
       : nonzero_(nonzero), shares_(shares) {}
-  /// Of a selection that draws this share of the coordinates evenly.
+  /// The chances for a selection that draws this share of the coordinates evenly.
   BlockChances(const BlockSize& size, double density);
 
   [[nodiscard]] double nonzero(std::uint32_t block) const {
@@ -88,7 +88,7 @@ class Population final : public Body {
     /// Sets the classes of the coordinates from `first` on, which the counts only expect. Without it,
     /// the classes of a piece are spread evenly.
     std::function<void(std::uint32_t first, std::span<std::uint8_t> classes)> draw_classes = {};
-    /// Of selections that take just their share from each of these, which begin at a coordinate.
+    /// Set for selections that take just their share from each bucket; the first begins at `buckets_begin`.
     std::optional<Buckets> buckets = {};
     std::uint32_t buckets_begin = 0;
   };
@@ -141,14 +141,14 @@ class Population final : public Body {
     Ref<const Population> population;  ///< each bucket has its share at level 1
     double filled = 1;                 ///< entries that the buckets have, of those wanted
   };
-  /// Of buckets that begin at `first`, in [first, last). A bucket whose coordinates are never selected
-  /// has fewer entries than its share. Of more than half a million buckets, neighbours are alike.
-  /// Kept.
+  /// The figures of buckets that begin at `first`, in [first, last). A bucket whose coordinates are never
+  /// selected has fewer entries than its share. Of more than half a million buckets, neighbours are
+  /// alike. Kept.
   [[nodiscard]] const InBuckets& in_buckets(std::uint32_t first, std::uint32_t last,
                                             const Buckets& buckets) const;
 
-  /// Of a selection at a level in the blocks of a space that begins at `first`. Valid until the chances
-  /// of other blocks or another level are asked for.
+  /// The chances of a selection at a level in the blocks of a space that begins at `first`. Valid until
+  /// the chances of other blocks or another level are asked for.
   [[nodiscard]] BlockChances chances(std::uint32_t first, const BlockSize& size,
                                      double level) const;
 
@@ -187,8 +187,8 @@ class Population final : public Body {
     double entries = 0;
   };
 
-  /// Of each block minus the logarithm of the probability that a selection of level 1 has no entry in
-  /// it, which is the sum of its rates, and the entries that are expected.
+  /// For each block the sum of its rates, which is minus the logarithm of the probability that a selection
+  /// of level 1 has no entry in it, and the expected entries.
   struct BlockRates {
     std::uint32_t first = 0;
     BlockSize size;

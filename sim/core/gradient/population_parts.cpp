@@ -178,7 +178,7 @@ Population::BlockRates Population::block_rates(std::uint32_t first, const BlockS
   return of;
 }
 
-// Of the entries that a bucket has, each is outside a block with the same probability.
+// Each entry of a bucket is outside a block with the same probability.
 std::vector<float> Population::rates_of_shares(std::uint32_t first, const BlockSize& size,
                                                std::span<const float> selected) const {
   constexpr double kSurely = 50;

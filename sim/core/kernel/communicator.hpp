@@ -159,7 +159,7 @@ class Communicator {
   /// Called after complete() has returned false. Must resume `waiting` once all of `requests` are
   /// complete.
   virtual void park(std::span<const Request> requests, std::coroutine_handle<> waiting) = 0;
-  /// Of which requests the first is waited for.
+  /// The requests of which the first is waited for.
   struct AnyOf {
     std::span<const Request> requests;
     bool watched = false;  ///< they are all that are watched and not complete yet

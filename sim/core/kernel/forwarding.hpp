@@ -8,7 +8,7 @@
 namespace thinwire::inline kernel {
 
 /// The base of communicators that change some operations of another one, which must outlive them.
-/// Those that a derived class does not override are the other's. A derived class overrides
+/// Operations that a derived class does not override are the other's. A derived class overrides
 /// start_program(), since a program runs on a communicator of its own.
 class ForwardingCommunicator : public Communicator {
  public:

@@ -25,7 +25,7 @@ class Group final : public ForwardingCommunicator {
   [[nodiscard]] Request isend(Rank to, Tag tag, Message message) override;
   [[nodiscard]] Request irecv(Rank from, Tag tag) override;
   [[nodiscard]] Request post_in_switches(const Members& members, InSwitches part) override;
-  /// Of the parent, which knows its ranks better.
+  /// Both are forwarded to the parent, which knows its ranks better.
   [[nodiscard]] Task<void> double_among(Members members, DoublingPart& part, Tag tag) override;
   [[nodiscard]] Task<void> rounds_among(Members members, const RoundsPart& part, Tag tag) override;
 

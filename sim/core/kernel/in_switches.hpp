@@ -38,8 +38,8 @@ struct Members {
     const int beyond = rank.value() - first;
     return beyond >= 0 && beyond % stride == 0 && beyond / stride < count ? beyond / stride : -1;
   }
-  /// Those of the members that `of`, given by their numbers, are. Only all ranks of a communicator
-  /// have a subset with a list.
+  /// The members whose numbers among these members are in `of`. Only all ranks of a communicator have a
+  /// subset with a list.
   [[nodiscard]] Members subset(const Members& of) const {
     if (of.list != nullptr) return of;
     return {.first = first + of.first * stride,

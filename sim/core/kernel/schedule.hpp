@@ -34,7 +34,7 @@ class OpLists {
   using Pair = std::pair<std::uint32_t, std::uint32_t>;  ///< an operation, and one of its list
 
   OpLists() = default;
-  /// Of so many operations; the lists have the order of the pairs.
+  /// The lists of this many operations, in the order of the pairs.
   OpLists(std::size_t ops, std::span<const Pair> pairs) : begins_(ops + 1), all_(pairs.size()) {
     for (const Pair& pair : pairs) ++begins_[pair.first + 1];
     for (std::size_t op = 0; op < ops; ++op) begins_[op + 1] += begins_[op];

@@ -35,7 +35,7 @@ namespace {
 namespace pb = google::protobuf;
 
 constexpr const char* kExactDuration = "duration_s";
-/// Of the metadata: sends up to this size are eager.
+/// A key of the metadata: sends up to this size are eager.
 constexpr const char* kEagerBytes = "thinwire.eager_bytes";
 constexpr double kMicrosecond = 1e-6;
 /// The processors of a rank's computation, on its device and its CPU, so that messages wait for

@@ -186,7 +186,7 @@ class Labels {
     std::uint32_t op = 0;
   };
 
-  /// Of a label, or the free place for it.
+  /// The place of a label, or the free place for it.
   [[nodiscard]] std::size_t place_of(std::string_view label) const {
     const std::size_t mask = entries_.size() - 1;
     std::uint64_t hash = 0;
@@ -365,7 +365,7 @@ class GoalReader {
 
   GoalTokens tokens_;
   Seconds unit_;
-  // Of the present rank:
+  // About the present rank:
   Labels labels_;
   std::vector<OpLists::Pair> after_end_;
   std::vector<OpLists::Pair> after_begin_;

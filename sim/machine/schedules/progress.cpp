@@ -51,7 +51,7 @@ class Untimed {
   }
 
  private:
-  /// Of a receiver: sender and tag.
+  /// A channel to a receiver: sender and tag.
   using Channel = std::uint64_t;
   /// Sends that wait for their receives, or receives that wait for their sends, in order.
   struct Waiting {

@@ -51,7 +51,7 @@ struct Model {
   std::vector<ModelCompute> compute;
 
   [[nodiscard]] std::vector<std::int64_t> tensors() const;
-  /// Of each tensor; empty if a layer does not tell.
+  /// The rows of each tensor; empty if a layer does not tell.
   [[nodiscard]] std::vector<std::int64_t> rows() const;
   /// Whether a layer's activations are summed among tensor-parallel ranks.
   [[nodiscard]] bool sums_activations() const;

@@ -48,11 +48,11 @@ using PointFilter = std::function<bool(const CurvePoint&)>;
 [[nodiscard]] Figure breakdown_figure(const Figures& figures);
 [[nodiscard]] Figure crossover_figure(const Figures& figures);
 [[nodiscard]] Figure links_figure(const std::vector<LinkMap>& maps);
-/// Of the records of `validate`: measured times as points, simulated ones as lines.
+/// Shows the records of `validate`: measured times as points, simulated ones as lines.
 [[nodiscard]] Figure measured_figure(const std::vector<Json>& validation);
-/// Of the curves of trainings.
+/// Shows the curves of trainings.
 [[nodiscard]] Figure accuracy_figure(const std::vector<Json>& records);
-/// Of the lines of `claims`: the papers' numbers as open marks, the simulated ones filled.
+/// Shows the lines of `claims`: the papers' numbers as open marks, the simulated ones filled.
 [[nodiscard]] Figure claims_figure(const std::vector<Json>& claims);
 
 }  // namespace thinwire::report

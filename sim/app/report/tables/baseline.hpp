@@ -17,7 +17,7 @@ namespace thinwire::report {
 ///   failed, mended   only the baseline has a result, or only the new side
 ///   new, missing     the baseline does not have the point, or only the baseline has it
 ///   no result        neither side has a result, or the baseline does not have the point
-/// Of several rows of a point on one side, the last one counts. `settings` are flat_settings.
+/// If one side has several rows of a point, the last one counts. `settings` are flat_settings.
 [[nodiscard]] std::vector<Json> baseline_records(const std::vector<results::Row>& rows,
                                                  const std::vector<results::Row>& baseline,
                                                  double tolerance);

@@ -124,7 +124,7 @@ std::string tables_of(const std::vector<results::Row>& rows, const Heading& head
 
 Collective collective_of(const results::Row& row) { return row.point.scheme->collective_kind; }
 
-/// Of all collectives but ping_pong, in the order of Collective.
+/// Names for all collectives but ping_pong, in the order of Collective.
 using NamesOfCollectives = std::array<const char*, 4>;
 constexpr NamesOfCollectives kNcclPrograms{"all_reduce_perf", "all_gather_perf",
                                            "reduce_scatter_perf", "alltoall_perf"};

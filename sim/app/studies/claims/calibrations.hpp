@@ -17,8 +17,9 @@ struct Calibration {
   std::string check;
 };
 
-/// Those of claims.json, and those whose source says so in the files of the shipped models and
-/// devices. Profiles keep what was set for them in their own files (docs/explanation/claims.md).
+/// The calibrations of claims.json, and of the files of shipped models and devices, where a value's
+/// source says that it was calibrated. Profiles keep what was set for them in their own files
+/// (docs/explanation/claims.md).
 [[nodiscard]] std::vector<Calibration> calibrations();
 
 }  // namespace thinwire::studies

@@ -28,7 +28,7 @@ void sparseloco_compression(Trials& trials, ClaimPage& page) {
   const Json& claim = trials.claim("sparseloco.compression");
   const auto n = claim.at("components").get<std::int64_t>();
   const std::int64_t k = n / 4096 * claim.at("of_4096").get<std::int64_t>();
-  // Of two ranks each gathers the message of the other.
+  // With two ranks, each gathers the other's message.
   page.number("dense words over those of a message", "/value",
               static_cast<double>(n) / gathering(2, n, k).words, Basis::formula);
 }

@@ -9,7 +9,7 @@
 
 namespace thinwire::studies {
 
-/// Of a candidate that was simulated at the given density.
+/// The assumptions; `any` is a candidate that was simulated at the given density.
 [[nodiscard]] std::vector<Remark> assumptions_of(const RecommendSettings& settings,
                                                  const Candidate& any);
 

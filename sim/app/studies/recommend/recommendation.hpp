@@ -35,9 +35,9 @@ struct Remark {
 /// less is within the uncertainty of a simulation, and is not worth another convergence.
 inline constexpr double kWorthwhile = 1.05;
 
-/// Of candidates that may be recommended, the one that is: the fastest, or the fastest that gives the
-/// dense sum, if the former does not and is less than 5% faster. Of equal ones the first; null if
-/// there are none.
+/// The recommended one of the candidates that may be recommended: the fastest. If it does not give the
+/// dense sum and is less than 5% faster than the fastest that does, the latter. The first of equal ones;
+/// null if there are none.
 [[nodiscard]] const Candidate* advised(const std::vector<const Candidate*>& candidates);
 
 struct Recommendation {

@@ -41,8 +41,8 @@ struct FittedFormula {
 
 struct Validation {
   std::vector<MachineDescription> machines;
-  /// Of each machine; none before the simulation, and where no calibrated row was simulated and the
-  /// description has none.
+  /// The formula of each machine; none before the simulation, and none where no calibrated row was
+  /// simulated and the description has none.
   std::vector<std::optional<FittedFormula>> formulas;
   std::vector<ValidatedRow> rows;
   std::vector<SkippedRow> skipped;

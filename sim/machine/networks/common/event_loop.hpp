@@ -95,8 +95,8 @@ class alignas(64) LoopRank : public Communicator {
   [[nodiscard]] const Mailbox& mailbox() const { return mailbox_; }
   /// Whether the strand waits for a step of an exchange.
   [[nodiscard]] bool is_in_exchange() const { return in_exchange_; }
-  /// Of a strand that does not run: whether its program has ended, and otherwise whether it waits for
-  /// the first of its requests.
+  /// For a strand that does not run: whether its program has ended, and if not, whether it waits for the
+  /// first of its requests.
   [[nodiscard]] bool has_ended() const { return !waiting_; }
   [[nodiscard]] bool waits_for_any() const { return waits_for_any_; }
   /// The time before which a strand that waits for all of its requests does not resume.

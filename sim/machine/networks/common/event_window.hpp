@@ -17,7 +17,7 @@ class EventWindow {
  public:
   explicit EventWindow(EventOrder order = {}) : order_(order), later_(order) {}
 
-  /// Its time must not be before the last event taken out.
+  /// The event's time must not be before the last event taken out.
   void push(const Event& event);
   /// Opens the window of `length` seconds that begins with the earliest event. To be called when
   /// the previous window has no more events. Returns false if there are no events at all.

@@ -167,7 +167,7 @@ class Fabric {
   };
   static_assert(sizeof(End) == 64);
 
-  /// Of the messages for which one of few ranks stands, the one that a rank of the first R sends.
+  /// The message that a rank of the first R sends, among all messages for which one of few ranks stands.
   [[nodiscard]] Ends sent_by_first(Rank from, Rank to) const {
     const int first = from.value() % settings_.representatives;
     return {Rank(first), moved(to, first - from.value())};

@@ -35,7 +35,7 @@ class LinksNetwork final : public Network {
   LinksNetwork& operator=(const LinksNetwork&) = delete;
 
   [[nodiscard]] const topologies::Platform& platform() const { return platform_; }
-  /// Those of the hosts that place() was given.
+  /// The routes between the hosts that place() was given.
   [[nodiscard]] const topologies::CompactRoutes& routes() const { return *routes_; }
   /// Puts rank r of the following runs on hosts[r]. Throws InputError when two hosts have no route,
   /// or when there are no hosts for background flows.

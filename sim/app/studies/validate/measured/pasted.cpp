@@ -47,7 +47,7 @@ std::string_view tag_before_heading(std::string_view line) {
     if (hash != std::string_view::npos) at += hash;
     if (!is_heading(line.substr(at))) continue;
     std::string_view tag = line.substr(0, at);
-    // Of the blanks behind it, the tag has one at most.
+    // The tag keeps at most one of the blanks behind it.
     while (tag.size() > 1 && is_blank(tag.back()) && is_blank(tag[tag.size() - 2])) {
       tag.remove_suffix(1);
     }
