@@ -64,6 +64,11 @@ std::vector<std::string> candidates_on(const plan::Machine& machine,
   return names;
 }
 
+/// Whether simulations end as soon as it is known that they cannot win.
+bool ends_early(const RecommendSettings& settings) {
+  return settings.schemes.empty() && !settings.all;
+}
+
 /// Gives the attempts what the formulas tell, and tells it.
 void forecast(const RecommendSettings& settings, const plan::Machine& machine,
               std::vector<Attempt>& attempts) {
@@ -74,8 +79,10 @@ void forecast(const RecommendSettings& settings, const plan::Machine& machine,
       if (plan::restriction_of(point)) continue;
       attempt.forecast_s = formula_time(point, machine);
       const double wall = run::estimated_wall_s(point);
-      if (wall <= settings.most_seconds) {
-        told.candidates.push_back({attempt.scheme, attempt.forecast_s, wall});
+      const bool with_few_chunks = ends_early(settings) && point.scheme->stand_ins.pipeline;
+      if (wall <= settings.most_seconds || with_few_chunks) {
+        told.candidates.push_back(
+            {attempt.scheme, attempt.forecast_s, std::min(wall, settings.most_seconds)});
       }
     } catch (const InputError&) {  // it is said where the candidate is simulated
     }
@@ -89,9 +96,21 @@ bool sums_less(const algorithms::SchemeInfo& scheme) {
   return !scheme.dense && (scheme.selects_result || scheme.selects_together || scheme.one_selects);
 }
 
+/// Counts an attempt among the later ones if the batch leaves it open.
+void put_off(const RecommendSettings& settings, const Attempt& attempt, Batch& batch) {
+  try {
+    const plan::Point point = point_of(attempt);
+    const double wall = run::estimated_wall_s(point);
+    if (wall <= batch.longest_s || !point.scheme->stand_ins.pipeline) return;
+    ++batch.later;
+    batch.later_s += std::min(wall, settings.most_seconds) / settings.jobs;
+  } catch (const InputError&) {  // it is said where the candidate is simulated
+  }
+}
+
 /// Simulates the candidates, and adds them to the result.
-void simulate_candidates(const RecommendSettings& settings, bool ends_early,
-                         std::vector<Attempt>& attempts, Recommendation& result) {
+void simulate_candidates(const RecommendSettings& settings, std::vector<Attempt>& attempts,
+                         Recommendation& result) {
   Batch batch;
   const auto give_up_after = [&](const Attempt& attempt) {
     const algorithms::SchemeInfo& scheme = algorithms::find_scheme(attempt.scheme);
@@ -108,11 +127,24 @@ void simulate_candidates(const RecommendSettings& settings, bool ends_early,
     return slowest_contender(simulated, algorithms::convergence_of(scheme.name).convergence ==
                                             algorithms::Convergence::exact);
   };
-  if (ends_early) batch.give_up_after = give_up_after;
   try {
+    if (ends_early(settings)) {
+      batch.give_up_after = give_up_after;
+      batch.longest_s = settings.longest_first_s;
+      for (const Attempt& attempt : attempts) put_off(settings, attempt, batch);
+      simulate_all(settings, attempts, batch);
+      batch.done = attempts.size() - batch.later;
+      batch.longest_s = std::numeric_limits<double>::infinity();
+      rule_out(settings, attempts, batch);
+      batch.later = 0;
+      batch.later_s = 0;
+    }
     simulate_all(settings, attempts, batch);
   } catch (const InterruptedError&) {
     result.interrupted = true;
+    for (Attempt& attempt : attempts) {
+      if (attempt.is_open()) attempt.trouble = kNotBeforeInterrupt;
+    }
   }
   take_candidates(std::move(attempts), result);
 }
@@ -160,7 +192,7 @@ Recommendation recommend(const RecommendSettings& given) {
       settings.point);
   forecast(ranking, machine, attempts);
   Recommendation result;
-  simulate_candidates(ranking, settings.schemes.empty() && !settings.all, attempts, result);
+  simulate_candidates(ranking, attempts, result);
   if (std::ranges::none_of(result.ranked, [](const Candidate& candidate) {
         return candidate.row.outcome.has_value();
       })) {

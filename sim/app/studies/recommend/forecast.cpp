@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "algorithms/scheme.hpp"
 #include "sim/app/results/compare.hpp"
 #include "sim/machine/workloads/device.hpp"
 #include "sim/machine/workloads/model.hpp"
@@ -18,17 +19,32 @@ double Forecast::wall_s() const {
   return std::max(longest, all / jobs);
 }
 
+namespace {
+
+workloads::ComputeTimes compute_times_of(const plan::Point& point) {
+  const int tensor = point.parallel.tensor;
+  const workloads::Model model = workloads::divided(
+      workloads::read_model(workloads::kModels.file(point.workload.model)), tensor);
+  return workloads::compute_times(
+      model, workloads::read_device(workloads::kDevices.file(point.workload.device)).name,
+      point.workload.batch, tensor);
+}
+
+}  // namespace
+
+double time_before_sums(const plan::Point& point) {
+  const workloads::ComputeTimes compute = compute_times_of(point);
+  // Buckets are summed during the backward pass.
+  const bool overlaps = algorithms::has_option(point.scheme->options, "bucket_words");
+  return (overlaps ? compute.forward : compute.forward + compute.backward).value();
+}
+
 double formula_time(const plan::Point& point, const plan::Machine& machine) {
   results::Row row;
   row.point = point;
   row.point.machine = machine;
   const results::Comparison formula = results::compare(row, 0);
-  const int tensor = point.parallel.tensor;
-  const workloads::Model model = workloads::divided(
-      workloads::read_model(workloads::kModels.file(point.workload.model)), tensor);
-  const workloads::ComputeTimes compute = workloads::compute_times(
-      model, workloads::read_device(workloads::kDevices.file(point.workload.device)).name,
-      point.workload.batch, tensor);
+  const workloads::ComputeTimes compute = compute_times_of(point);
   return (compute.forward + compute.backward).value() +
          (formula.formula_low + formula.formula_high) / 2 / point.workload.local_steps;
 }

@@ -27,4 +27,7 @@ struct Forecast {
 /// It leaves out selection, and what an allreduce does during the backward pass.
 [[nodiscard]] double formula_time(const plan::Point& point, const plan::Machine& machine);
 
+/// What a point computes before its allreduce can begin, in seconds.
+[[nodiscard]] double time_before_sums(const plan::Point& point);
+
 }  // namespace thinwire::studies

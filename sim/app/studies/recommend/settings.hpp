@@ -34,7 +34,10 @@ struct RecommendSettings {
   /// Bytes of GPU memory per component for weights, gradient and optimizer. 16: mixed precision and
   /// Adam (ZeRO, SC 2020, section 3.1).
   double state_bytes = 16;
-  int jobs = 1;              ///< simulations at once
+  int jobs = 1;  ///< simulations at once
+  /// Simulations of schemes with trees that are expected to take longer come last, and only if few
+  /// chunks leave them a chance; unless `all`.
+  double longest_first_s = 10;
   double most_seconds = 60;  ///< simulations that are expected to take longer are left out
   /// Called once, with what the formulas tell of the candidates that will be simulated.
   std::function<void(const Forecast&)> forecast = {};

@@ -27,6 +27,23 @@ void guarded(Attempt& attempt, const Work& work) {
   }
 }
 
+/// The allreduce of an attempt alone, with few chunks that stand for all; nothing where none do.
+std::optional<plan::Point> with_few_chunks(const Attempt& attempt, const plan::Point& training) {
+  if (!training.scheme->stand_ins.pipeline || training.sums_activations()) return std::nullopt;
+  constexpr int kChunks = 64;
+  Attempt alone = attempt;
+  for (const char* key : {"workload", "density", "k", "iterations", "input", "error_feedback"}) {
+    alone.point.erase(key);
+  }
+  alone.point["components"] = training.space.components;
+  alone.point["approximate"] = kChunks;
+  try {
+    return point_of(alone);
+  } catch (const InputError&) {  // its chunks are not alike
+    return std::nullopt;
+  }
+}
+
 /// Notes what a simulation has found out.
 void take_end(Attempt& attempt, const run::EndedPoint& ended) {
   attempt.trouble.clear();
@@ -65,6 +82,46 @@ plan::Point point_of(const Attempt& attempt) {
   return plan::point_from(point, "recommend");
 }
 
+void rule_out(const RecommendSettings& settings, std::vector<Attempt>& attempts,
+              const Batch& batch) {
+  std::vector<plan::Point> points;
+  std::vector<Attempt*> of_point;
+  std::vector<plan::Point> trainings;
+  for (Attempt& attempt : attempts) {
+    if (!attempt.is_open()) continue;
+    guarded(attempt, [&] {
+      const plan::Point training = point_of(attempt);
+      const std::optional<plan::Point> point = with_few_chunks(attempt, training);
+      if (point && run::estimated_wall_s(*point) <= settings.longest_first_s) {
+        points.push_back(*point);
+        trainings.push_back(training);
+        of_point.push_back(&attempt);
+      }
+    });
+  }
+  run::PointWatcher watcher;
+  watcher.progress = [&](const run::JobProgress& now) {
+    if (!settings.progress) return;
+    settings.progress({.done = batch.done,
+                       .running = now.running,
+                       .total = batch.done + batch.later,
+                       .left_s = now.left_s + batch.later_s});
+  };
+  const std::vector<run::EndedPoint> ended = run::run_points(
+      "recommend", points, {.processes = {.at_once = settings.jobs}, .alphabeta = false}, watcher);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!ended[i].row.outcome) continue;
+    // Twice the error of few chunks is left.
+    constexpr double kSure = 0.9;
+    const double least = time_before_sums(trainings[i]) + kSure *
+                                                              ended[i].row.outcome->time().value() /
+                                                              trainings[i].workload.local_steps;
+    if (const double limit = batch.give_up_after(*of_point[i]); least > limit) {
+      of_point[i]->over_s = limit;
+    }
+  }
+}
+
 void simulate_all(const RecommendSettings& settings, std::vector<Attempt>& attempts,
                   const Batch& batch) {
   std::vector<Attempt*> in_order;
@@ -73,16 +130,18 @@ void simulate_all(const RecommendSettings& settings, std::vector<Attempt>& attem
   std::vector<plan::Point> points;
   std::vector<Attempt*> of_point;
   for (Attempt* const attempt : in_order) {
+    if (!attempt->is_open()) continue;
     guarded(*attempt, [&] {
       const plan::Point point = point_of(*attempt);
       const double expected = run::estimated_wall_s(point);
+      if (expected > batch.longest_s && point.scheme->stand_ins.pipeline) return;
       if (expected > settings.most_seconds) {
         attempt->trouble = fmt::format("its simulation would take about {:.0f} s", expected);
         return;
       }
       points.push_back(point);
       of_point.push_back(attempt);
-      attempt->trouble = "it was not simulated before the interrupt";
+      attempt->trouble = kNotBeforeInterrupt;
     });
   }
   run::PointSettings how{

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -17,6 +18,9 @@
 
 namespace thinwire::studies {
 
+/// The trouble of what an interrupt came before.
+inline constexpr const char* kNotBeforeInterrupt = "it was not simulated before the interrupt";
+
 /// A simulation that is to run.
 struct Attempt {
   std::string scheme;
@@ -27,6 +31,9 @@ struct Attempt {
   double forecast_s = 0;            ///< by its formula; the order in which attempts run
   /// If it is known to take longer than this, there is no candidate, and no trouble.
   std::optional<double> over_s = {};
+
+  /// Nothing is known yet.
+  [[nodiscard]] bool is_open() const { return !candidate && trouble.empty() && !over_s; }
 };
 
 /// What is asked of a batch of simulations, and what there is beside it.
@@ -34,6 +41,8 @@ struct Batch {
   /// The time beyond which an attempt need not be simulated, at its start: see
   /// run::PointSettings::give_up_after. Without it, all are simulated to their ends.
   std::function<double(const Attempt& attempt)> give_up_after = {};
+  /// Attempts that are expected to take longer, and of which few chunks tell something, stay open.
+  double longest_s = std::numeric_limits<double>::infinity();
   std::size_t done = 0;   ///< simulations before the batch
   std::size_t later = 0;  ///< simulations after it, at most
   double later_s = 0;     ///< their wall-clock time
@@ -45,7 +54,11 @@ struct Batch {
 void keep_options(Json& point, const algorithms::SchemeInfo& scheme);
 /// The point of an attempt. Throws InputError if it is none.
 [[nodiscard]] plan::Point point_of(const Attempt& attempt);
-/// Simulates all attempts, several at once. Throws InterruptedError after Ctrl-C; what has ended
+/// Finds out with few chunks (docs/explanation/approximate.md) which open attempts need not be
+/// simulated. Throws as simulate_all does.
+void rule_out(const RecommendSettings& settings, std::vector<Attempt>& attempts,
+              const Batch& batch);
+/// Simulates all open attempts, several at once. Throws InterruptedError after Ctrl-C; what has ended
 /// before is in the attempts.
 void simulate_all(const RecommendSettings& settings, std::vector<Attempt>& attempts,
                   const Batch& batch = {});
