@@ -5,13 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "sim/app/run/simulate.hpp"
 #include "sim/app/studies/recommend/confidence.hpp"
+#include "sim/app/studies/recommend/simulations.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/json_node.hpp"
@@ -221,6 +224,27 @@ TEST_CASE("What ends early is slower, and moves neither the advice nor the conte
   }
 }
 
+TEST_CASE("Few chunks rule out no scheme that is fast enough" * doctest::test_suite("large")) {
+  const Json given = {{"ranks", 16},
+                      {"platform", "dgx_h100"},
+                      {"network", "links"},
+                      {"workload", {{"model", "bert"}, {"device", "h100"}}}};
+  for (const char* scheme : {"dense_double_tree", "nccl_tree", "dense_auto_ovlp"}) {
+    CAPTURE(scheme);
+    Json point = given;
+    point["scheme"] = scheme;
+    const double time = time_of(simulated(point));
+    const auto ruled_out = [&](double limit) {
+      std::vector<Attempt> attempts = attempts_of({scheme}, given);
+      rule_out({.point = given, .jobs = 2}, attempts,
+               {.give_up_after = [&](const Attempt&) { return limit; }});
+      return attempts.front().over_s.has_value();
+    };
+    CHECK(!ruled_out(time));
+    CHECK(ruled_out(0.4 * time));
+  }
+}
+
 TEST_CASE("Times are too close to call within the usual error of their communication") {
   const auto candidate = [](const char* network, double communication) {
     Candidate one;
@@ -230,11 +254,56 @@ TEST_CASE("Times are too close to call within the usual error of their communica
         .computation = Seconds(1), .sparsification = {}, .communication = Seconds(communication)};
     return one;
   };
-  CHECK(too_close(candidate("links", 1), candidate("links", 1.16)));
-  CHECK(!too_close(candidate("links", 1), candidate("links", 1.25)));
-  CHECK(too_close(candidate("alphabeta", 1), candidate("alphabeta", 1.9)));
+  for (const char* network : {"links", "alphabeta"}) {
+    const double share = usual_error(candidate(network, 1).row).share;
+    CHECK(too_close(candidate(network, 1), candidate(network, 1 / (1 - 0.99 * share))));
+    CHECK(!too_close(candidate(network, 1), candidate(network, 1 / (1 - 1.01 * share))));
+  }
   // Both compute alike: of a second each, only the hundredths are in doubt.
   CHECK(!too_close(candidate("links", 0.01), candidate("links", 0.02)));
+}
+
+TEST_CASE("The usual errors are in the table of measured machines") {
+  struct Line {
+    std::string error;
+    int rows;
+  };
+  const auto median_of = [](const std::string& gpu, const std::string& predictor) {
+    std::vector<Line> lines;
+    std::ifstream table(THINWIRE_SOURCE_DIR "/results/measured/validation.txt");
+    const std::string what = predictor == "simulation" ? "simulation" : "plain formula";
+    for (std::string text; std::getline(table, text);) {
+      std::istringstream words(text);
+      std::string machine;
+      std::string of_gpus;
+      std::string basis;
+      std::string collective;
+      words >> machine >> of_gpus >> basis >> collective >> std::ws;
+      if (basis != "predicted" || collective != "allreduce") continue;
+      if (!gpu.empty() && of_gpus != gpu) continue;
+      const std::size_t at = text.find(what);
+      if (at == std::string::npos) continue;
+      Line line;
+      std::istringstream(text.substr(at + what.size())) >> line.rows >> line.error;
+      lines.push_back(line);
+    }
+    std::vector<int> errors;  // in percent, one for each row
+    for (const Line& line : lines) {
+      errors.insert(errors.end(), static_cast<std::size_t>(line.rows), std::stoi(line.error));
+    }
+    REQUIRE(!errors.empty());
+    std::ranges::sort(errors);
+    return errors[(errors.size() - 1) / 2];
+  };
+  results::Row row;
+  const auto percent = [&](const char* network, int node) {
+    row.point.network = network;
+    row.outcome.emplace().machine.node = node;
+    return std::lround(100 * usual_error(row).share);
+  };
+  CHECK(percent("links", 1) == median_of("no", "simulation"));
+  CHECK(percent("links", 8) == median_of("yes", "simulation"));
+  CHECK(percent("alphabeta", 1) == median_of("", "plain formula"));
 }
 
 TEST_CASE("What does not fit into the memory is not advised") {

@@ -1,18 +1,56 @@
 #include "sim/app/studies/recommend/confidence.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
+#include <string_view>
 
 #include "sim/app/plan/network_info.hpp"
 
 namespace thinwire::studies {
 
+namespace {
+
+/// The median error of predicted allreduces on a measured machine.
+struct ErrorOfMachine {
+  bool gpu;
+  std::string_view predictor;
+  int rows;
+  double median;
+};
+
+constexpr auto kErrors = std::to_array<ErrorOfMachine>({
+#include "errors_of_machines.inc"
+});
+
+/// The median of the machines that `counts` names, each as often as it has rows.
+template <class Counts>
+double median_error(const Counts& counts) {
+  std::vector<ErrorOfMachine> machines;
+  std::ranges::copy_if(kErrors, std::back_inserter(machines), counts);
+  std::ranges::sort(machines, {}, &ErrorOfMachine::median);
+  int left = 0;
+  for (const ErrorOfMachine& machine : machines) left += machine.rows;
+  left = (left + 1) / 2;
+  for (const ErrorOfMachine& machine : machines) {
+    if ((left -= machine.rows) <= 0) return machine.median;
+  }
+  return 0;
+}
+
+}  // namespace
+
 UsualError usual_error(const results::Row& row) {
-  // Predicted rows: formulas on Leonardo, simulations of NCCL on MareNostrum 5, and of MPI on
-  // Leonardo, the largest of three machines.
-  if (!row.point.network->congests) return {0.50, "formulas, without the links of a platform"};
-  if (row.outcome && row.outcome->machine.node > 1) return {0.15, "nodes of GPUs"};
-  return {0.17, "clusters of MPI processes"};
+  if (!row.point.network->congests) {
+    return {median_error([](const ErrorOfMachine& one) { return one.predictor != "simulation"; }),
+            "formulas, without the links of a platform"};
+  }
+  const bool gpu = row.outcome && row.outcome->machine.node > 1;
+  return {median_error([&](const ErrorOfMachine& one) {
+            return one.predictor == "simulation" && one.gpu == gpu;
+          }),
+          gpu ? "nodes of GPUs" : "clusters of MPI processes"};
 }
 
 bool too_close(const Candidate& one, const Candidate& other) {

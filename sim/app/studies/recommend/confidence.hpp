@@ -15,8 +15,8 @@ struct UsualError {
   std::string of;  ///< the kind of machine
 };
 
-/// The usual error for the kind of machine that a row was simulated on, from 'thinwire validate' on the
-/// measured times of results/measured: docs/explanation/accuracy.md.
+/// The usual error for the kind of machine that a row was simulated on: the median of the machines of
+/// results/measured/validation.jsonl, by predicted allreduces (docs/explanation/accuracy.md).
 [[nodiscard]] UsualError usual_error(const results::Row& row);
 /// Whether the times of two candidates that were simulated differ by less than the usual error of
 /// their communication. Both compute alike.
