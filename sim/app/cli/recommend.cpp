@@ -209,36 +209,6 @@ std::string slower_text(const studies::Recommendation& result) {
   return text;
 }
 
-/// The answer for whoever decides.
-std::string answer_text(const studies::Recommendation& result) {
-  const studies::Candidate* const advice = result.advice();
-  if (advice == nullptr) return {};
-  const plan::Point& point = advice->row.point;
-  std::string text =
-      fmt::format("\nIn one sentence: to train {} on {} ranks{}, use {}: an iteration takes {}",
-                  point.workload.model, point.ranks,
-                  point.platform.empty() ? "" : fmt::format(" of {}", point.platform),
-                  point.scheme->name, report::seconds_text(time_of(*advice)));
-  const studies::Candidate* dense = nullptr;
-  const studies::Candidate* fastest = nullptr;
-  for (const studies::Candidate& candidate : result.ranked) {
-    if (!candidate.is_advisable()) continue;
-    if (fastest == nullptr) fastest = &candidate;
-    if (dense == nullptr && studies::is_lossless(candidate)) dense = &candidate;
-  }
-  if (dense == nullptr) return text + ".\n";
-  if (dense == advice) {
-    if (fastest == advice) return text + ", and nothing advisable is faster.\n";
-    return text + fmt::format(", and what sends less gains {:.1f}% at most.\n",
-                              100 * (time_of(*advice) / time_of(*fastest) - 1));
-  }
-  const bool close = studies::too_close(*advice, *dense);
-  return text +
-         fmt::format(", {:.3g} times as fast as with {}, the best that sends everything{}.\n",
-                     time_of(*dense) / time_of(*advice), dense->row.point.scheme->name,
-                     close ? "; the two are too close to call" : "");
-}
-
 std::string assumptions_text(const std::vector<studies::Remark>& all, const char* title) {
   if (all.empty()) return {};
   std::string text = fmt::format("{}:\n", title);
@@ -515,7 +485,9 @@ void print_recommendation(const studies::Recommendation& result, const report::V
   for (const Json& crossover : crossovers) {
     fmt::print("{}", crossover_text(crossover, result.contenders.front()));
   }
-  fmt::print("{}", answer_text(result));
+  if (const std::string answer = report::answer_text(result); !answer.empty()) {
+    fmt::print("\nIn one sentence: {}\n", answer);
+  }
 }
 
 /// A bar on a terminal, otherwise a line now and then.

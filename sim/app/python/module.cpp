@@ -305,17 +305,48 @@ Rows load(const std::vector<std::string>& files, const std::vector<std::string>&
   return outside([&] { return Rows(cli::rows_where(cli::read_results(files), where)); });
 }
 
-/// Candidates, crossovers, and what the command line says about candidates without a result.
+/// A recommendation as records, and what the command line says about candidates without a result.
 struct Advice {
-  std::string candidates;
-  std::string crossovers;
-  std::string assumptions;
+  std::string forecast = "[]";
+  std::string candidates = "[]";
+  std::string crossovers = "[]";
+  std::string assumptions = "[]";
+  std::string slower = "[]";
+  std::string answer;
   Rows rows;
 };
 
-Advice recommend(const std::string& given, const std::vector<std::string>& schemes, bool crossovers,
-                 int most_ranks, bool sum_density, double state_bytes, int jobs) {
-  return outside([&] {
+/// Who is asked for a recommendation, and who is told of it while it is made.
+struct AdviceQuestion {
+  std::vector<std::string> schemes;
+  bool all = false;
+  bool crossovers = true;
+  int most_ranks = 0;
+  bool sum_density = false;
+  double state_bytes = 0;
+  double most_seconds = 0;
+  std::optional<std::function<void(const std::string& forecast)>> forecast;
+};
+
+void take(Advice& advice, const studies::Recommendation& found, bool crossovers) {
+  std::vector<results::Row> rows;
+  for (const studies::Candidate& candidate : found.ranked) rows.push_back(candidate.row);
+  if (rows.empty() || !rows.front().outcome) {
+    if (found.interrupted) return;
+    throw SimulationError("no candidate could be simulated");
+  }
+  advice.candidates = text_of(report::candidate_records(found));
+  if (crossovers) advice.crossovers = text_of(report::crossover_records(found));
+  advice.assumptions = text_of(report::assumption_records(found));
+  advice.slower = text_of(report::slower_records(found));
+  advice.answer = report::answer_text(found);
+  advice.rows = Rows(std::move(rows));
+}
+
+/// Fills the advice as it becomes known: it is there after an interrupt too.
+void recommend(Advice& advice, const std::string& given, const AdviceQuestion& asked,
+               const Running& running) {
+  outside([&] {
     Json point = Json::object();
     const Json settings = values_from(given);
     for (const auto& item : settings.items()) {
@@ -324,22 +355,29 @@ Advice recommend(const std::string& given, const std::vector<std::string>& schem
       }
       plan::set_by_path(point, item.key(), item.value().front());
     }
+    std::size_t told = 0;
     const studies::Recommendation found = studies::recommend(
         {.point = point,
-         .schemes = schemes,
-         .all = true,
-         .crossovers = crossovers,
-         .most_ranks = most_ranks,
-         .density_of = sum_density ? studies::DensityOf::sum : studies::DensityOf::rank,
-         .state_bytes = state_bytes,
-         .jobs = jobs});
+         .schemes = asked.schemes,
+         .all = asked.all,
+         .crossovers = asked.crossovers,
+         .most_ranks = asked.most_ranks,
+         .density_of = asked.sum_density ? studies::DensityOf::sum : studies::DensityOf::rank,
+         .state_bytes = asked.state_bytes,
+         .jobs = running.at_once(),
+         .most_seconds = asked.most_seconds,
+         .forecast =
+             [&](const studies::Forecast& forecast) {
+               advice.forecast = text_of(report::forecast_records(forecast));
+               if (asked.forecast) call_python([&] { (*asked.forecast)(advice.forecast); });
+             },
+         .progress =
+             [&](const run::SweepProgress& now) {
+               if (std::exchange(told, now.done) == now.done) return;
+               running.tell(now.done, now.total, now.left_s);
+             }});
+    take(advice, found, asked.crossovers);
     if (found.interrupted) throw InterruptedError("interrupted");
-    std::vector<results::Row> rows;
-    for (const studies::Candidate& candidate : found.ranked) rows.push_back(candidate.row);
-    if (!rows.front().outcome) throw SimulationError("no candidate could be simulated");
-    return Advice{text_of(report::candidate_records(found)),
-                  text_of(crossovers ? report::crossover_records(found) : std::vector<Json>()),
-                  text_of(report::assumption_records(found)), Rows(std::move(rows))};
   });
 }
 
@@ -441,7 +479,14 @@ void define_classes(py::module_& module) {
       .def_readonly("exit_code", &Printed::exit_code)
       .def_readonly("out", &Printed::out)
       .def_readonly("err", &Printed::err);
+  py::class_<AdviceQuestion>(module, "AdviceQuestion")
+      .def(py::init<std::vector<std::string>, bool, bool, int, bool, double, double,
+                    std::optional<std::function<void(const std::string&)>>>());
   py::class_<Advice>(module, "Advice")
+      .def(py::init<>())
+      .def_readonly("forecast", &Advice::forecast)
+      .def_readonly("slower", &Advice::slower)
+      .def_readonly("answer", &Advice::answer)
       .def_readonly("candidates", &Advice::candidates)
       .def_readonly("crossovers", &Advice::crossovers)
       .def_readonly("assumptions", &Advice::assumptions)

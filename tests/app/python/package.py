@@ -527,6 +527,30 @@ class Package(unittest.TestCase):
         self.assertEqual(list(found.candidates.iteration_s), list(printed.iteration_s))
         self.assertEqual(len(found.crossovers), 0)
 
+    def test_recommend_ends_simulations_that_cannot_win(self):
+        told, shown = [], []
+        found = thinwire.recommend("vgg16", ranks=4, device="h100", crossovers=False, jobs=2,
+                                   forecast=shown.append, progress=lambda *now: told.append(now))
+        said = program("recommend", "--model", "vgg16", "-P", "4", "--device", "h100", "--fast").stdout
+        self.assertIn(found.answer, said)
+        whole = thinwire.recommend("vgg16", ranks=4, device="h100", crossovers=False, all=True)
+        self.assertEqual(len(whole.slower), 0)
+        self.assertGreater(len(found.slower), 0)
+        times = whole.candidates.set_index("scheme").iteration_s
+        self.assertTrue((times[list(found.candidates.scheme)].values == found.candidates.iteration_s).all())
+        self.assertTrue((times[list(found.slower.scheme)].values > found.slower.over_s).all())
+        self.assertEqual(found.answer, whole.answer)
+        self.assertEqual(set(shown[0].scheme), set(whole.candidates.scheme))
+        self.assertEqual(told[-1][:2], (len(shown[0]), len(shown[0])))
+
+    def test_ctrl_c_keeps_what_recommend_knows(self):
+        said = self.said_by(
+            "def tell(done, *_):\n    if done == 3: print('ready', flush=True)\n"
+            "try: thinwire.recommend('vgg16', ranks=64, platform='aries_daint', progress=tell)\n"
+            "except KeyboardInterrupt as stop: print(len(stop.results.candidates), stop.results.answer)\n",
+            signal.SIGINT)
+        self.assertIn("to train vgg16 on 64 ranks", said)
+
     def test_names_say_their_units(self):
         endings = {"s": "_s", "s/word": "_s_per_word", "bytes": "_bytes", "words": "_words"}
         for _, setting in thinwire.settings().iterrows():

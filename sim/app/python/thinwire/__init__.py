@@ -77,13 +77,17 @@ _DETAILS = {
                         *_OF_ROW]),
     "ranks": ("by_rank", ["rank", "phase", "time_s", "words_sent", "words_received", "messages_sent",
                           "messages_received", *_OF_ROW])}
+_SLOWER = ["schema", "kind", "scheme", "over_s"]
+_FORECAST = ["schema", "kind", "scheme", "iteration_s"]
 _CROSSOVERS = ["schema", "kind", "along", "towards", "at", "scheme", "gain", "looked_to", "ended"]
 # Columns of texts that may be null in all rows.
 _TEXTS = {"platform", "placement", "reason", "reported", "reported_in", "scheme", "ended"}
 
-Recommendation = _namedtuple("Recommendation", ["candidates", "crossovers", "assumptions"])
+Recommendation = _namedtuple("Recommendation",
+                             ["candidates", "crossovers", "assumptions", "slower", "forecast", "answer"])
 Recommendation.__doc__ = """Data frames: the candidates, the fastest first; where the ranking changes; what it
-rests on, and which candidates were left out."""
+rests on, and which candidates were left out; slower ones, whose simulations ended early; what the formulas
+told before. And the answer in one sentence."""
 
 
 # The first columns of a full frame; the last ones say where a result comes from.
@@ -416,6 +420,13 @@ def _bar_of_notebooks():
     return show
 
 
+def _display_of_notebooks():
+    """What shows a data frame in a notebook's cell; else None."""
+    ipython = _sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return ipython.display.display if type(shell).__name__ == "ZMQInteractiveShell" else None
+
+
 def _progress(progress):
     """The function that is called when a point ends, or None."""
     if progress is None:
@@ -609,16 +620,20 @@ def compare(results, *, baseline=None, tolerance=1e-9, where=None, group_by=None
 
 
 @_public
-def recommend(model, *, schemes=(), crossovers=True, most_ranks=1024, density_of="rank",
-              state_bytes=16, jobs=1, **settings):
+def recommend(model, *, schemes=(), all=False, crossovers=True, most_ranks=1024, density_of="rank",
+              state_bytes=16, most_seconds=60, jobs=None, forecast=None, progress=None, **settings):
     """Ranks schemes by the simulated iteration of a training, as `thinwire recommend` does.
 
     model: a shipped model or a file. schemes: the candidates; default one of each kind.
+    all: simulate all candidates to their ends, also what is known to be slower than the best.
     crossovers: also search where another scheme becomes the fastest, up to `most_ranks` ranks.
     density_of: "rank", or "sum" to give all schemes sums of as many components. state_bytes: of
-    weights, gradient and optimizer per component, held against the device's memory. jobs:
-    simulations at once.
-    Returns a Recommendation: data frames `candidates`, `crossovers` and `assumptions`.
+    weights, gradient and optimizer per component, held against the device's memory. most_seconds:
+    simulations that are expected to take longer are left out. jobs, progress: as in sweep.
+    forecast: called at once with a data frame of what the formulas tell; a notebook shows it by default.
+    Returns a Recommendation: data frames `candidates`, `crossovers`, `assumptions`, `slower` and
+    `forecast`, and a sentence, `answer`. After Ctrl-C, or what else ends it, what is known is in the
+    attribute `results` of the exception.
     """
     if not isinstance(density_of, str) or density_of not in ("rank", "sum"):
         raise InputError(f"density_of: {_shown(density_of)} is not valid; expected 'rank' or 'sum'")
@@ -634,15 +649,29 @@ def recommend(model, *, schemes=(), crossovers=True, most_ranks=1024, density_of
     for key in ("device", "batch", "staging"):
         if key in settings:
             workload[key] = settings.pop(key)
-    names = _names("schemes", schemes)
-    advice = _thinwire.recommend(_json_text(_given({**settings, "workload": workload})), names,
-                                 _switch("crossovers", crossovers), _whole_number("most_ranks", most_ranks, 1),
-                                 density_of == "sum", state_bytes, _whole_number("jobs", jobs, 1))
-    found = Recommendation(_frame(advice.candidates), _frame(advice.crossovers, _CROSSOVERS),
-                           _frame(advice.assumptions))
+    if forecast is not None and not callable(forecast):
+        raise InputError(f"forecast: expected a function of a data frame, not {_shown(forecast)}")
+    show = forecast or _display_of_notebooks()
+    asked = _thinwire.AdviceQuestion(
+        _names("schemes", schemes), _switch("all", all), _switch("crossovers", crossovers),
+        _whole_number("most_ranks", most_ranks, 1), density_of == "sum", state_bytes,
+        _number("most_seconds", most_seconds), (lambda text: show(_frame(text))) if show else None)
+    advice = _thinwire.Advice()
+
+    def found():
+        return Recommendation(_frame(advice.candidates), _frame(advice.crossovers, _CROSSOVERS),
+                              _frame(advice.assumptions), _frame(advice.slower, _SLOWER),
+                              _frame(advice.forecast, _FORECAST), advice.answer)
+    try:
+        _thinwire.recommend(advice, _json_text(_given({**settings, "workload": workload})), asked,
+                            _running(jobs, None, None, progress))
+    except BaseException as stop:
+        if not isinstance(stop, (InputError, SimulationError)):
+            stop.results = found()
+        raise
     for _, text in advice.rows.troubles():
         _warnings.warn(text, stacklevel=2)
-    return found
+    return found()
 
 
 def settings():

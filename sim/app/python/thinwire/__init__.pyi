@@ -36,6 +36,9 @@ class Recommendation(NamedTuple):
     candidates: pandas.DataFrame
     crossovers: pandas.DataFrame
     assumptions: pandas.DataFrame
+    slower: pandas.DataFrame
+    forecast: pandas.DataFrame
+    answer: str
 
 def run(config: Union[_Path, Mapping[str, Any], None] = ..., *, table: _Table = ..., output: Optional[_Path] = ...,
         jobs: Optional[int] = ..., time_limit_s: Optional[float] = ..., memory_limit_mib: Optional[float] = ...,
@@ -49,8 +52,10 @@ def load(results: Union[_Path, Iterable[_Path]], *, where: Optional[Mapping[str,
 def compare(results: Union[_Path, Iterable[_Path]], *, baseline: Union[_Path, Iterable[_Path], None] = ...,
             tolerance: float = ..., where: Optional[Mapping[str, Any]] = ...,
             group_by: Union[str, Iterable[str], None] = ...) -> Results: ...
-def recommend(model: _Path, *, schemes: Union[str, Iterable[str]] = ..., crossovers: bool = ...,
-              most_ranks: int = ..., density_of: Literal["rank", "sum"] = ..., state_bytes: float = ..., jobs: int = ...,
+def recommend(model: _Path, *, schemes: Union[str, Iterable[str]] = ..., all: bool = ..., crossovers: bool = ...,
+              most_ranks: int = ..., density_of: Literal["rank", "sum"] = ..., state_bytes: float = ...,
+              most_seconds: float = ..., jobs: Optional[int] = ...,
+              forecast: Optional[Callable[[pandas.DataFrame], Any]] = ..., progress: _Progress = ...,
               **settings: Any) -> Recommendation: ...
 def figure(results: _Drawn, figure: str = ..., *, where: Optional[Mapping[str, Any]] = ..., title: Optional[str] = ...,
            width: _Length = ..., height: _Length = ..., font: Optional[str] = ..., font_size: _Length = ...,

@@ -1,7 +1,12 @@
 #include "sim/app/report/tables/recommendation.hpp"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <string>
+
+#include "sim/app/report/tables/formats.hpp"
+#include "sim/app/studies/recommend/confidence.hpp"
 
 namespace thinwire::report {
 
@@ -98,6 +103,46 @@ std::vector<Json> assumption_records(const studies::Recommendation& recommendati
   add("assumption", recommendation.assumptions);
   add("left_out", recommendation.left_out);
   return records;
+}
+
+std::vector<Json> forecast_records(const studies::Forecast& forecast) {
+  std::vector<Json> records;
+  for (const studies::ForecastCandidate& one : forecast.candidates) {
+    records.push_back({{"schema", "recommendation/1"},
+                       {"kind", "forecast"},
+                       {"scheme", one.scheme},
+                       {"iteration_s", one.time_s}});
+  }
+  return records;
+}
+
+std::string answer_text(const studies::Recommendation& result) {
+  const studies::Candidate* const advice = result.advice();
+  if (advice == nullptr) return {};
+  const plan::Point& point = advice->row.point;
+  std::string text =
+      fmt::format("to train {} on {} ranks{}, use {}: an iteration takes {}", point.workload.model,
+                  point.ranks, point.platform.empty() ? "" : fmt::format(" of {}", point.platform),
+                  point.scheme->name, seconds_text(studies::time_of(advice->row)));
+  const studies::Candidate* dense = nullptr;
+  const studies::Candidate* fastest = nullptr;
+  for (const studies::Candidate& candidate : result.ranked) {
+    if (!candidate.is_advisable()) continue;
+    if (fastest == nullptr) fastest = &candidate;
+    if (dense == nullptr && studies::is_lossless(candidate)) dense = &candidate;
+  }
+  if (dense == nullptr) return text + ".";
+  if (dense == advice) {
+    if (fastest == advice) return text + ", and nothing advisable is faster.";
+    return text +
+           fmt::format(", and what sends less gains {:.1f}% at most.",
+                       100 * (studies::time_of(advice->row) / studies::time_of(fastest->row) - 1));
+  }
+  const bool close = studies::too_close(*advice, *dense);
+  return text + fmt::format(", {:.3g} times as fast as with {}, the best that sends everything{}.",
+                            studies::time_of(dense->row) / studies::time_of(advice->row),
+                            dense->row.point.scheme->name,
+                            close ? "; the two are too close to call" : "");
 }
 
 }  // namespace thinwire::report
