@@ -194,7 +194,7 @@ Axis rows_axis(const std::vector<std::string>& texts) {
 }
 
 void add_axes(Drawing& drawing, Axis& x, Axis& y, double width, double height, double right) {
-  const double room = 0.4 * width;  // limit for the tick labels of y
+  const double room = 0.47 * width;  // limit for the tick labels of y
   double texts = 0;
   for (const double mark : y.marks) texts = std::max(texts, text_width(y.text(mark)));
   const double left = (y.label.empty() ? 0 : kLine) + std::min(texts, room) + 7;

@@ -36,7 +36,8 @@ Drawing cells_of(const std::vector<const Cell*>& cells, const std::vector<std::s
   Drawing drawing;
   Axis x = bands_axis("ranks P", columns);
   Axis y = bands_axis("density", rows);
-  add_axes(drawing, x, y, width, kRow * static_cast<double>(rows.size()) + 46);
+  const double row = std::max(kRow, text_width(y.label) / static_cast<double>(rows.size()) + 4);
+  add_axes(drawing, x, y, width, row * static_cast<double>(rows.size()) + 46);
   const double wide = x(1) - x(0);
   for (const Cell* cell : cells) {
     const Cell::Candidate& best = cell->candidates.front();
@@ -44,7 +45,7 @@ Drawing cells_of(const std::vector<const Cell*>& cells, const std::vector<std::s
         x(static_cast<double>(std::ranges::find(ranks, cell->ranks) - ranks.begin()) - 0.5);
     const double top = y(
         static_cast<double>(std::ranges::find(densities, cell->density) - densities.begin()) + 0.5);
-    drawing.body += rect_at(left + 1, top + 1, wide - 2, kRow - 2,
+    drawing.body += rect_at(left + 1, top + 1, wide - 2, row - 2,
                             fmt::format(R"(fill="{}")", colour_of(best.label)));
     drawing.body += symbol_in_cell(best.label, left + 7, top + 7);
     const TextLook white{.anchor = Anchor::middle, .fill = "white"};

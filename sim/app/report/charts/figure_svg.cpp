@@ -56,8 +56,8 @@ Figure figure_of(const std::string& name, const Figures& figures, const Maps& li
   for (const auto& [known, draw] : kFigures) {
     if (name == known) return draw(figures, links, validation);
   }
-  throw InputError("--figure: unknown figure '{}'{}; there are {}", excerpt(name),
-                   did_you_mean(name, figure_names()), fmt::join(figure_names(), ", "));
+  throw InputError("--figure: unknown figure '{}'{}", excerpt(name),
+                   did_you_mean(name, figure_names()));
 }
 
 }  // namespace

@@ -38,16 +38,20 @@ document.head.append(element("style", {}, `:root{${variables(0)}}@media screen a
 // --- Filters
 
 const used = (key) => distinct([...data.curves, ...data.troubles].map((c) => c[key]));
-/** How many points the curves of a setting have. */
-const pointsIn = (setting) => data.curves.filter((c) => c.setting === setting).reduce((sum, c) => sum + c.points.length, 0);
-const largest = used("setting").reduce((most, setting) => most === null || pointsIn(setting) > pointsIn(most) ? setting : most, null);
-const filters = { setting: largest ?? 0, density: null, labels: new Set(data.leading), places: new Set(used("place")),
+/** How much the curves of a setting, and of a density, show: points, of several schemes before one. */
+const extent = (setting, density) => {
+  const mine = data.curves.filter((c) => c.setting === setting && (c.density === density || c.density === null));
+  return (distinct(mine.map((c) => c.label)).length > 1 ? 1e6 : 0) + mine.reduce((sum, c) => sum + c.points.length, 0);
+};
+const largestOf = (all, size) => all.reduce((most, one) => most === null || size(one) > size(most) ? one : most, null);
+const most = (setting) => Math.max(...densities(data, setting).map((density) => extent(setting, density)));
+const filters = { setting: largestOf(used("setting"), most) ?? 0, density: null, labels: new Set(data.leading), places: new Set(used("place")),
   ranks: null, unit: null, map: 0 };
 
 function keepDensity() {
   const all = densities(data, filters.setting);
-  const points = (density) => data.curves.filter((c) => c.setting === filters.setting && c.density === density).reduce((sum, c) => sum + c.points.length, 0);
-  if (!all.includes(filters.density)) filters.density = all.includes(0.01) ? 0.01 : all.slice().sort((a, b) => points(b) - points(a))[0] ?? null;
+  if (all.includes(filters.density)) return;
+  filters.density = all.includes(0.01) ? 0.01 : largestOf(all, (density) => extent(filters.setting, density));
 }
 
 function swatch(label) {
@@ -203,7 +207,7 @@ function directLabels(mine) {
     };
     return svg("g", { class: "direct" }, ...ends.flatMap((end) => [
       svg("path", { d: `M${end.x + 5},${end.y}L${Math.max(end.x + 5, right)},${end.y}L${right + 8},${end.to}`, fill: "none", stroke: colourOf(end.label), "stroke-width": 0.6, "stroke-opacity": 0.45 }),
-      svg("text", { x: right + 10, y: end.to, dy: "0.32em", "text-anchor": "start", fill: colourOf(end.label) }, data.labels[end.label])]));
+      svg("text", { x: right + 10, y: end.to, dy: "0.32em", "text-anchor": "start", fill: `color-mix(in srgb, ${colourOf(end.label)} 65%, var(--ink))` }, data.labels[end.label])]));
   };
 }
 
@@ -564,7 +568,7 @@ if (data.title) document.title = document.querySelector("h1").textContent = data
 keepDensity();
 document.getElementById("sources").textContent =
   `${[data.rows > 0 && `${data.rows} results`, data.claims.length > 0 && `${data.claims.length} claims`,
-    measuredTimes > 0 && `${measuredTimes} measured times`, curvesOfTrainings > 0 && `${curvesOfTrainings} curves of trainings`].filter(Boolean).join(" and ")} of ${data.sources.join(", ")}; page of thinwire ${data.version}.${data.common && ` In all results: ${data.common}.`}`;
+    measuredTimes > 0 && `${measuredTimes} measured times`, curvesOfTrainings > 0 && `${curvesOfTrainings} curves of trainings`].filter(Boolean).join(" and ")} of ${data.sources.length > 4 ? `${data.sources.length} files, ${data.sources[0]} to ${data.sources.at(-1)}` : data.sources.join(", ")}; page of thinwire ${data.version}.${data.common && ` In all results: ${data.common}.`}`;
 if (data.curves.length + data.troubles.length > 0) drawControls();
 draw();
 for (const [event, on] of [["beforeprint", true], ["afterprint", false]]) {
