@@ -377,7 +377,9 @@ std::string hint_of(const std::string& option, const std::vector<std::string>& o
   for (const auto& [elsewhere, here] : {std::pair{"--np", "--ranks"},
                                         {"--nprocs", "--ranks"},
                                         {"--world-size", "--ranks"},
-                                        {"--gpu", "--device"}}) {
+                                        {"--gpu", "--device"},
+                                        {"--bandwidth", "--beta"},
+                                        {"--latency", "--alpha"}}) {
     const bool has = std::ranges::find(options, here) != options.end();
     if (option == elsewhere && has) return fmt::format("; did you mean '{}'?", here);
   }

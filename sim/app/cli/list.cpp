@@ -259,8 +259,8 @@ std::vector<Listing> all_listings() {
           {"sweeps", file_records<run::kSweeps>, {"name", "file"}, {}},
           {"settings",
            setting_records,
-           {"name", "flag", "default", "summary"},
-           {"value", "unit", "readers"}}};
+           {"name", "flag", "summary"},
+           {"default", "value", "unit", "readers"}}};
 }
 
 /// Refuses flags that the listing would not read.

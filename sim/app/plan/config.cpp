@@ -132,7 +132,13 @@ void be_object(const JsonNode& node, std::vector<std::string> keys, bool names_s
   for (const auto& item : node.json().items()) {
     if (!names_schema || std::ranges::find(keys, item.key()) != keys.end()) continue;
     if (did_you_mean(item.key(), keys).starts_with("; did")) continue;  // a slip of the pen
-    const std::vector<std::string> paths = paths_named(item.key());
+    std::vector<std::string> paths = paths_named(item.key());
+    // What stands in a group of this name may be a setting of another one: base.model.
+    if (paths.empty() && item.value().is_object() && item.value().size() == 1) {
+      const std::string& name = item.value().begin().key();
+      paths = paths_named(name);
+      if (std::ranges::find(keys, name) != keys.end()) paths.push_back(name);
+    }
     if (paths.empty()) continue;
     refuse(node.path(), node.at(item.key()).pointer(),
            fmt::format("unknown key '{}'; did you mean '{}'?", item.key(),
@@ -200,6 +206,7 @@ void check_grid(const JsonNode& grid) {
         const std::string text = error.what();
         complaints.add(
             in_grid(text.starts_with(begin) ? text.substr(begin.size()) : text, axis.key(), value));
+        if (text.find(": unknown key '") != std::string::npos) break;  // whatever the value
       }
     }
   }

@@ -430,6 +430,8 @@ TEST_CASE("what cannot be meant is noted, and names are found in their groups") 
   check_refused(run_program(run + "--set tau=32"),
                 "unknown key 'tau'; did you mean 'options.tau'?");
   check_refused(run_program("run --set model=bert"), "did you mean 'workload.model'?");
+  check_refused(run_program("run --set base.model=bert"), "did you mean 'workload.model'?");
+  check_refused(run_program("run --bandwidth 25Gbps"), "did you mean '--beta'?");
   check_refused(run_program("run --scheme ring"), "did you mean one of dense_ring, ");
   check_refused(run_program("run --model bert --device H100"), "did you mean 'h100'?");
 }

@@ -281,7 +281,7 @@ TEST_CASE("Output of nccl-tests that is not right is refused with line and colum
         "m: 4 ranks on 3 nodes: not the same number on each");
   CHECK(with("all_reduce_perf", "sendrecv_perf")
             .starts_with("m: collective=sendrecv is not valid; expected allreduce"));
-  CHECK(refusal_of(kNccl) == "m: the text does not say the machine; give it as in m,machine=...");
+  CHECK(refusal_of(kNccl) == "m: the text does not say: machine; give it as in m,machine=...");
   CHECK(refusal_of(kNccl, ",machine=mine,nodes=4") ==
         "m: nodes=4 contradicts the text, which says 2");
 }
@@ -515,7 +515,8 @@ TEST_CASE("The output of OSU gives an allgather's size as one rank's block") {
   CHECK(refusal_of(other, facts) ==
         "m:4:18: 'Latency(min)': unknown unit of time; known are (s), (ms), (us) and (ns)");
   CHECK(refusal_of(kOsu, ",machine=mine") ==
-        "m: the text does not say the nodes; give it as in m,nodes=...");
+        "m: the text does not say: nodes, tasks_per_node; give it as in "
+        "m,nodes=...,tasks_per_node=...");
   CHECK(refusal_of(kOsu, ",machine=mine,nodes=two,tasks_per_node=1") ==
         "m: nodes=two is not valid; expected a whole number from 1 to 1048576");
 }

@@ -1,10 +1,12 @@
 #include "sim/app/studies/validate/measured/timed_lines.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <utility>
 
 #include "sim/core/base/checked.hpp"
 #include "sim/core/base/csv_table.hpp"
@@ -118,6 +120,7 @@ void TimedLines::add(int line, const std::vector<Token>& tokens, std::size_t byt
 
 std::vector<MeasuredRow> TimedLines::rows(const Said& said) const {
   if (lines_.empty()) throw InputError("{}: holds no measured times", file_.path);
+  need(said);
   MeasuredRow common;
   common.machine = fact("machine", "");
   common.run = fact("run", "");
@@ -134,8 +137,6 @@ std::vector<MeasuredRow> TimedLines::rows(const Said& said) const {
   common.tasks_per_node =
       static_cast<int>(number_fact("tasks_per_node", said.tasks_per_node, 1 << 10));
   if (file_.facts.contains("segment")) common.segment = number_fact("segment", {}, INT32_MAX);
-  need("machine", common.machine);
-  need("collective", common.collective);
   if (std::ranges::find(known_collectives(), common.collective) == known_collectives().end()) {
     wrong_fact("collective", common.collective,
                fmt::format("{}", fmt::join(known_collectives(), ", ")));
@@ -155,10 +156,20 @@ void TimedLines::wrong_fact(const std::string& name, const std::string& value,
   throw InputError("{}: {}={} is not valid; expected {}", file_.path, name, excerpt(value), wanted);
 }
 
-void TimedLines::need(const std::string& name, const std::string& value) const {
-  if (!value.empty()) return;
-  throw InputError("{}: the text does not say the {}; give it as in {},{}=...", file_.path, name,
-                   file_.path, name);
+void TimedLines::need(const Said& said) const {
+  std::vector<std::string> missing;
+  std::string given;
+  for (const auto& [name, in_text] :
+       {std::pair{"machine", false}, std::pair{"collective", !said.collective.empty()},
+        std::pair{"nodes", said.nodes.has_value()},
+        std::pair{"tasks_per_node", said.tasks_per_node.has_value()}}) {
+    if (in_text || !file_.fact(name).empty()) continue;
+    missing.emplace_back(name);
+    given += fmt::format(",{}=...", name);
+  }
+  if (missing.empty()) return;
+  throw InputError("{}: the text does not say: {}; give it as in {}{}", file_.path,
+                   fmt::join(missing, ", "), file_.path, given);
 }
 
 std::string TimedLines::fact(const std::string& name, const std::string& in_text) const {
@@ -174,7 +185,6 @@ std::string TimedLines::fact(const std::string& name, const std::string& in_text
 std::int64_t TimedLines::number_fact(const std::string& name, std::optional<std::int64_t> in_text,
                                      std::int64_t most) const {
   const std::string text = fact(name, in_text ? std::to_string(*in_text) : "");
-  need(name, text);
   const auto value = parse_number<std::int64_t>(text);
   if (!value || *value < 1 || *value > most) {
     wrong_fact(name, text, fmt::format("a whole number from 1 to {}", most));

@@ -70,7 +70,8 @@ class TimedLines {
 
   [[noreturn]] void wrong_fact(const std::string& name, const std::string& value,
                                const std::string& wanted) const;
-  void need(const std::string& name, const std::string& value) const;
+  /// Refuses texts that leave open what every row has.
+  void need(const Said& said) const;
   /// A fact that the user gave, else what the text says.
   [[nodiscard]] std::string fact(const std::string& name, const std::string& in_text) const;
   [[nodiscard]] std::int64_t number_fact(const std::string& name,
