@@ -263,6 +263,14 @@ std::vector<bool> Condition::among(const std::vector<Json>& records) const {
     }
     if (!any) unmatched.push_back(wanted);
   }
+  for (const std::string& wanted : unmatched) {
+    const std::size_t equals = wanted.find('=');
+    if (equals != std::string::npos && !records.empty() &&
+        records.front().contains(wanted.substr(0, equals))) {
+      throw InputError("--where {}: '{}' is another condition; give it a --where of its own", text,
+                       wanted);
+    }
+  }
   if (unmatched.size() == values.size() || unmatched.empty()) return holds;
   std::vector<std::string> known;
   for (const Json& record : records) {

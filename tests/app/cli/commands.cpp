@@ -368,6 +368,8 @@ TEST_CASE("numbers of --where are numbers, however they are written") {
   }
   check_refused(run_program("compare " + rows + " --where density=0.02"), "no result has");
   check_refused(run_program("compare " + rows + " --where ranks=9"), "no result has");
+  check_refused(run_program("compare " + rows + " --where ranks=4,density=0.01"),
+                "'density=0.01' is another condition");
   check_refused(run_program("compare " + rows + " --where time_s=inf"), "no result has");
   check_refused(run_program("compare " + rows + " --where components=1001.001"), "no result has");
 }
