@@ -53,7 +53,7 @@ double ProfileFit::union_error() const {
 ProfileFit fit_profile(const TraceReader& trace, const FitSettings& settings) {
   const TraceHeader& header = trace.header();
   if (header.ranks < 2) {
-    throw InputError("a fit needs what two ranks selected at least; the trace has one rank");
+    throw InputError("a fit needs the selections of at least two ranks, but the trace has one");
   }
   ProfileFit fit;
   Profile& profile = fit.profile;

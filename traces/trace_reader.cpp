@@ -49,7 +49,7 @@ hdf5::Handle open(const std::string& path) {
   if (!file.valid()) {
     const std::string why = hdf5::reason();
     if (H5Fis_hdf5(path.c_str()) == 0) {
-      throw InputError("{}: is no HDF5 file; a trace is one", path);
+      throw InputError("{}: is not an HDF5 file, which a trace is", path);
     }
     throw InputError("{}: cannot be opened{}", path, why);
   }

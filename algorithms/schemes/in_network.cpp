@@ -315,9 +315,9 @@ SchemeInfo in_network_scheme() {
           .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
             if (!setup.switches.any() && setup.ranks > 1) {
               throw InputError(
-                  "dense_in_network needs switches that sum, and there are none here: take the "
-                  "network links or alphabeta and a platform whose switches do "
-                  "('thinwire topo make ... --reducing')");
+                  "dense_in_network needs switches that sum, but there are none here: take the "
+                  "network links or alphabeta, and a platform whose switches sum ('thinwire topo "
+                  "make ... --reducing')");
             }
             return std::make_unique<InNetwork>(setup);
           }};

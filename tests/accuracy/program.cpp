@@ -148,7 +148,7 @@ TEST_CASE("Wrong flags and files are refused in one line") {
   check_refused(run_program(tiny + folder.path("a") + " --also " + folder.path("b")),
                 "cannot be read");
   check_refused(run_program(tiny + "/proc/accuracy.jsonl"), "cannot be written");
-  check_refused(run_program(tiny + folder.path(".")), "no regular file");
+  check_refused(run_program(tiny + folder.path(".")), "not a regular file");
   const std::string other = folder.write("other", "{\"schema\": 2}\n");
   check_refused(run_program(tiny + other), "other:1: this is no measurement");
   CHECK(text_of(other) == "{\"schema\": 2}\n");

@@ -99,7 +99,7 @@ TEST_CASE("a damaged or unknown trace is refused in one line") {
   const TemporaryFolder folder;
   check_refused(run_program("trace show nonesuch"), "unknown trace 'nonesuch'");
   check_refused(run_program("trace show ./nonesuch"), "./nonesuch: cannot be read");
-  check_refused(run_program("trace show " + folder.write("t.h5", "text")), "is no HDF5 file");
+  check_refused(run_program("trace show " + folder.write("t.h5", "text")), "is not an HDF5 file");
   check_refused(run_program("trace"), "which command? show");
 }
 

@@ -367,15 +367,15 @@ TEST_CASE("other widths and byte orders are converted") {
   CHECK(std::ranges::equal(selected.entries(), std::vector<Entry>{{1, 1}, {3, 3}, {9, 9}}));
 }
 
-TEST_CASE("what is no HDF5 file, or cut off, is refused with the reason") {
+TEST_CASE("what is not an HDF5 file, or is cut off, is refused with the reason") {
   const TemporaryFolder folder;
   const auto said = [&](const std::string& path) {
     return error_of<InputError>([&] { const TraceReader reader(path); });
   };
   CHECK(contains(said(folder.path("none.h5")), "none.h5: cannot be read: there is no such file"));
   CHECK(contains(said(folder.path("")), "cannot be read: it is a folder"));
-  CHECK(contains(said(folder.write("text.h5", "a,b\n1,2\n")), "text.h5: is no HDF5 file"));
-  CHECK(contains(said(folder.write("empty.h5", "")), "empty.h5: is no HDF5 file"));
+  CHECK(contains(said(folder.write("text.h5", "a,b\n1,2\n")), "text.h5: is not an HDF5 file"));
+  CHECK(contains(said(folder.write("empty.h5", "")), "empty.h5: is not an HDF5 file"));
 
   const std::string path = folder.path("t.h5");
   test::write_small_trace(path);

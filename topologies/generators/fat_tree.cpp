@@ -27,7 +27,7 @@ std::int64_t hosts_under(const std::vector<int>& children) {
   for (const int count : children) {
     hosts *= count;
     if (hosts > kMostHosts) {
-      throw InputError("fat_tree: more hosts than the {} of a platform", kMostHosts);
+      throw InputError("fat_tree: more hosts than the {} that a platform may have", kMostHosts);
     }
   }
   return hosts;

@@ -79,7 +79,7 @@ std::string star_xml(const Settings& settings, const std::vector<std::string>& c
     throw InputError("star: {} switches cannot share {} hosts evenly", switches, hosts);
   }
   if (switches > 1 && !flat) {
-    throw InputError("star: several switches are one zone of hosts and switches; give flat=1");
+    throw InputError("star: several switches need hosts and switches in one zone; give flat=1");
   }
   return platform_xml({.comment = comment,
                        .routing = flat ? "Floyd" : "Full",

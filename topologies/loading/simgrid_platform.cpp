@@ -130,7 +130,7 @@ class SimGridsFile {
     }
     memory_ = memfd_create("platform", MFD_CLOEXEC);
     if (memory_ < 0 || !write_all(memory_, text)) {
-      throw SimulationError("{}: there is no memory for it", path_);
+      throw SimulationError("{}: there is not enough memory for it", path_);
     }
   }
   SimGridsFile(const SimGridsFile&) = delete;

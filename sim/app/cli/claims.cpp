@@ -58,7 +58,8 @@ int run(const ClaimsFlags& flags) {
   }
   if (flags.parameters) {
     if (!flags.wanted.empty() || flags.quick || flags.ranges || !flags.output.empty()) {
-      throw InputError("--parameters: lists all parameters and runs no claim; leave the rest out");
+      throw InputError(
+          "--parameters: it lists all parameters and runs no claim; leave out the other arguments");
     }
     fmt::print("{}", report::calibrations_text(studies::calibrations(), flags.view));
     return 0;
@@ -101,23 +102,24 @@ void add_claims(Command& app) {
   Command command = app.add_subcommand(
       "claims", "Simulate the papers' experiments, and compare with the reported figures");
   command
-      .add_option("id", flags->wanted,
-                  "claims whose id begins so (oktopk.bert, dragonn ...); default all")
+      .add_option(
+          "id", flags->wanted,
+          "claims whose ids begin with one of these (oktopk.bert, dragonn ...); default all")
       .value_text("ID ...");
-  command.add_flag("--list", flags->list, "print the ids, or those that begin so, and end");
+  command.add_flag("--list", flags->list, "print the ids, or the ids that begin with ID, and exit");
   command.add_flag("--quick", flags->quick, "some of each paper, in less than a minute");
   command.add_flag("--ranges", flags->ranges,
                    "also at both ends of the range of each assumed constant that matters");
   command.add_flag("--parameters", flags->parameters,
-                   "print the calibrated parameters, each with a physical check, and end");
+                   "print the calibrated parameters, each with a physical check, and exit");
   command.add_option("-o,--output", flags->output, "write claims.txt and claims.jsonl there too")
       .value_text("FOLDER");
   add_format(command, flags->view);
   add_columns(command, flags->view);
   command.footer(
-      "A number holds within 25% of the paper's, an order where the statement is true. What was\n"
-      "calibrated by a claim says so: it holds by construction. A predicted number is informative\n"
-      "where its null model, the answer of somebody without a simulator, misses. "
+      "A number holds if it is within 25% of the paper's, an order if the statement is true. A\n"
+      "claim that a parameter was calibrated by says so, as it holds by construction. A predicted\n"
+      "number is informative if its null model, the answer without a simulator, misses. "
       "docs/explanation/claims.md\n"
       "explains what misses.\n"
       "Examples:\n"

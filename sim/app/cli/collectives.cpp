@@ -62,8 +62,9 @@ void CollectiveSchemes::set(const std::string& key_and_scheme) {
   const std::string name = key_and_scheme.substr(equals + 1);
   const algorithms::SchemeInfo scheme = algorithms::find_scheme(name);
   if (scheme.collective_kind != one.collective || !scheme.dense) {
-    throw InputError("--collective: {} is no dense {}; 'thinwire list schemes' has those", name,
-                     key);
+    throw InputError(
+        "--collective: {} is not a dense scheme for {}; 'thinwire list schemes' shows which are",
+        name, key);
   }
   schemes_[one.kind] = name;
 }

@@ -211,7 +211,7 @@ void add_compare(Command& app) {
       .add_option(
           "--tolerance", flags->tolerance,
           "exit with 1 if a result differs from an exact formula, or lies outside an interval, by "
-          "more than this share; with --baseline, if it differs from that")
+          "more than this share; with --baseline, if it differs from the baseline by more")
       .excludes(beside)
       .value_text("SHARE");
   add_format(command, flags->view);
@@ -220,7 +220,7 @@ void add_compare(Command& app) {
       "ratio is the time over the paper's formula as printed, at its upper and lower end. --wide\n"
       "adds that formula (paper), the terms that the paper leaves out (added: size exchanges,\n"
       "remainders, folding in) and the formula with them, which counts messages (formula).\n"
-      "Verdicts are about that one:\n"
+      "Verdicts are about the latter:\n"
       "  exact, inside, OFF   the time equals the formula, lies in its interval, or neither\n"
       "  above                it lies in the interval, but above the paper's upper bound by 0.1%\n"
       "  selection            the ranks select less than half of k or more than twice as much\n"

@@ -157,11 +157,10 @@ void add_concurrent(Command& app) {
   add_columns(command, flags->view);
   command.first({"--job", "--config", "--platform", "--components", "--format"});
   command.footer(
-      "Flags are settings of all jobs; what a --job names is its own. Each job takes the first "
-      "hosts\n"
-      "in the order of its placement that no job before it has. The network is links. Each job "
-      "runs\n"
-      "alone, then with all others, which repeat their iterations so that it always has company.\n"
+      "Flags set all jobs; a setting in --job is for this job alone. Each job takes the first\n"
+      "hosts, in the order of its placement, that no earlier job has. The network is links. Each\n"
+      "job runs alone, and then with all others, which repeat their iterations until it has "
+      "ended.\n"
       "Its time is the mean of --iterations iterations or more, after one to warm up.\n"
       "Examples:\n"
       "  thinwire concurrent --platform fat_tree -n 1M --job scheme=oktopk,ranks=64 \\\n"

@@ -74,7 +74,7 @@ void add_export(Command& app) {
   auto flags = std::make_shared<ExportFlags>();
   Command command = app.add_subcommand(
       "export", "Write the messages of a point as a schedule for other simulators");
-  command.add_option("--config", flags->config, "JSON file with the point; flags go over it")
+  command.add_option("--config", flags->config, "JSON file with the point; flags override it")
       .value_text("FILE");
   add_schedule_flags(command, flags->schedule, ScheduleUse::write);
   add_setting_flags(command, flags->given);
@@ -83,8 +83,8 @@ void add_export(Command& app) {
   command.add_flag("--verbose", flags->verbose, "let SimGrid's log through to stderr");
   command.first({"--scheme", "--ranks", "--components", "--density", "--goal", "--chakra"});
   command.footer(
-      "A schedule has the messages of every rank, with their sizes, its local work, and what each\n"
-      "waits for, as they were in the last of the --iterations: a sparse scheme's sizes depend on\n"
+      "A schedule has every rank's messages with their sizes, its local work, and what each of\n"
+      "these waits for, as in the last of the --iterations. A sparse scheme's sizes depend on\n"
       "the gradients, so another input has another schedule. 'thinwire run --goal' and\n"
       "'run --chakra' simulate it, on any network.\n"
       "Examples:\n"

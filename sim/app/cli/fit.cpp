@@ -212,7 +212,7 @@ void add_fit(Command& app) {
       .required()
       .value_text("FILE[,KEY=VALUE...] ...");
   command
-      .add_option("--nodes", flags->nodes, "predict the collectives of the logs on so many nodes")
+      .add_option("--nodes", flags->nodes, "predict the collectives of the logs on this many nodes")
       .positive()
       .value_text("NODES");
   command.add_option("--gpus", flags->wishes.gpus, "GPUs of a node")
@@ -260,10 +260,11 @@ void add_fit(Command& app) {
   add_jobs(command, flags->options.jobs, "points");
   add_format(command, flags->view);
   command.footer(
-      "The sum of squares of log(simulated/measured) is made least, by Levenberg-Marquardt. What\n"
-      "has a relative standard deviation above 50% is not determined by the logs: it keeps its\n"
-      "value, and the others are fitted again. The interval of a prediction holds 90% of measured\n"
-      "times if they scatter as the fit's residuals, and 10% more for each doubling of the nodes.\n"
+      "The fit minimises the sum of squares of log(simulated/measured), by Levenberg-Marquardt. A\n"
+      "value with a relative standard deviation above 50% is not determined by the logs: it stays\n"
+      "as it was, and the others are fitted again. The interval of a prediction holds 90% of\n"
+      "measured times if they scatter like the fit's residuals, and by another 10% for each\n"
+      "doubling of the nodes.\n"
       "run, sweep and recommend take the description as --platform.\n"
       "Examples:\n"
       "  thinwire fit one_node.txt two_nodes.txt --gpus 8 --nics 8 --nic-bandwidth 400Gbps\n"

@@ -278,7 +278,8 @@ void check_flags(const ListFlags& flags) {
     throw InputError("--costs: is about schemes; leave it out");
   }
   if (flags.schema && flags.markdown) {
-    throw InputError("--schema: is JSON, and --markdown another text; leave one of them out");
+    throw InputError(
+        "--schema: it prints JSON, but --markdown prints Markdown; leave one of them out");
   }
   if ((flags.schema || flags.markdown) && flags.view.format != report::Format::table) {
     throw InputError("--format: {} has a form of its own; leave one of them out",

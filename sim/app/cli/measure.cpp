@@ -167,7 +167,7 @@ void add_measure(Command& app, const RealProcesses& processes) {
   static const plan::Settings settings = measured_settings();
   Command command =
       app.add_subcommand("measure", "Run points on real MPI processes, check and time them");
-  command.add_option("--config", flags->config, "JSON file with the point; flags go over it")
+  command.add_option("--config", flags->config, "JSON file with the point; flags override it")
       .value_text("FILE");
   add_setting_flags(command, flags->given, settings);
   command.add_option("--set", flags->settings, "any other key of a point: --set options.tau=32")
@@ -183,14 +183,16 @@ void add_measure(Command& app, const RealProcesses& processes) {
   command.add_flag("--beside-mpi", flags->measure.beside_library,
                    "also time the library's own allreduce of a dense gradient");
   command
-      .add_option("--timeout", flags->waiting.limit,
-                  "end all when nothing has arrived at a rank for so long; 0: wait forever")
+      .add_option(
+          "--timeout", flags->waiting.limit,
+          "end all processes when nothing has arrived at a rank for this long; 0: wait forever")
       .range(0.0, 1e6)
       .unit("s")
       .value_text("s [0]");
   command
-      .add_option("--pause", flags->waiting.pause,
-                  "sleep between looks for messages, where ranks share cores; 0: look all the time")
+      .add_option(
+          "--pause", flags->waiting.pause,
+          "sleep between two polls for messages, where ranks share cores; 0: poll all the time")
       .range(0.0, 1.0)
       .unit("s")
       .value_text("s [0]");
@@ -202,7 +204,8 @@ void add_measure(Command& app, const RealProcesses& processes) {
   command.first({"--scheme", "--components", "--density", "--iterations", "--phases", "--output",
                  "--format"});
   command.footer(
-      "To be started by mpirun, which says the number of ranks. Lists measure one point after\n"
+      "Start it by mpirun, which gives the number of ranks. With lists it measures one point "
+      "after\n"
       "another: --scheme dense_ring,oktopk -n 1e4,1e6.\n"
       "Examples:\n"
       "  mpirun -n 8 thinwire measure --scheme oktopk -n 1e6 -d 0.01\n"

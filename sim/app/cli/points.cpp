@@ -89,7 +89,7 @@ std::vector<std::pair<std::string, std::string>> settings_from(
     const std::string key = setting.substr(0, equals);
     for (const auto& item : given.items()) {
       if (!overlap(key, item.key())) continue;
-      throw InputError("{} {}: a flag gives {} already; leave one of the two out", flag, setting,
+      throw InputError("{} {}: a flag already gives {}; leave one of the two out", flag, setting,
                        item.key());
     }
     for (const auto& before : found) {

@@ -252,7 +252,7 @@ Json point_of_library(const RecommendFlags& flags, std::vector<int>& ranks) {
     plan::set_by_path(point, item.key(), item.value());
   }
   if (ranks.empty()) {
-    throw InputError("--ranks is missing: the sizes of the communicators, as in -P 4,8,16");
+    throw InputError("--ranks is missing: give the sizes of the communicators, as in -P 4,8,16");
   }
   std::ranges::sort(ranks);
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
@@ -331,7 +331,8 @@ void check_training(const RecommendFlags& flags) {
     throw InputError("--model is missing: model to train, see 'thinwire list models'");
   }
   if (flags.library.sizes.any()) {
-    throw InputError("--sizes, -b: for --nccl-tuner and --ompi-rules; the model has its own size");
+    throw InputError(
+        "--sizes, -b: only --nccl-tuner and --ompi-rules take sizes; the model has its own");
   }
   if (flags.given.contains("ranks") && flags.given.at("ranks").is_array()) {
     std::vector<std::int64_t> all = flags.given.at("ranks").get<std::vector<std::int64_t>>();
@@ -548,9 +549,8 @@ constexpr const char* kRecommendFooter =
     "the gradient that an iteration updates, memory_bytes what a scheme needs beyond the "
     "training,\n"
     "and convergence what papers report. Schemes that do not fit into the device's memory, and\n"
-    "those that are reported to converge worse than dense training, are ranked but not "
-    "recommended.\n"
-    "A scheme without the dense sum has to be 5% faster than those with it. Crossovers, where "
+    "schemes reported to converge worse than dense training, are ranked but not recommended.\n"
+    "A scheme without the dense sum has to be 5% faster than schemes with it. Crossovers, where "
     "the\n"
     "advice changes, are searched by doubling and halving P, the density, alpha and beta, among\n"
     "the three fastest and the fastest dense scheme.\n"
@@ -567,8 +567,9 @@ void add_point_flags(Command& command, RecommendFlags& flags) {
   };
   command.add_option("--model", flags.model, "model to train, see 'thinwire list models'")
       .value_text("MODEL");
-  add("platform", "a shipped platform or a platform XML; without it alpha and beta");
-  add("ranks", "number of ranks; for a library's rules, all numbers", Values::several);
+  add("platform",
+      "a shipped platform or a platform XML; without it, --alpha and --beta are the network");
+  add("ranks", "number of ranks; for a library's rules, a list of numbers", Values::several);
   command
       .add_option("--nodes", flags.nodes, "number of nodes, with --gpus: the ranks are their GPUs")
       .value_text("N")
@@ -638,8 +639,8 @@ void add_recommend(Command& app) {
   command.add_flag("--fast", flags->fast, "rank only; do not look for crossovers");
   command.add_flag(
       "--all", flags->all,
-      "simulate all candidates to their ends, also those that are known to be neither "
-      "among the three fastest nor the fastest with the dense sum; named --schemes are");
+      "simulate every candidate to its end, also one that is known to be neither among the three "
+      "fastest nor the fastest with the dense sum; named --schemes always run to their ends");
   command
       .add_option("--most-ranks", flags->most_ranks,
                   "largest P to try for crossovers, at least twice --ranks; thousands take minutes")

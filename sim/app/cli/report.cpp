@@ -385,8 +385,8 @@ void add_report(Command& app) {
   command
       .add_option("--width", flags->width,
                   "width of a single figure, in pixels of 1/96 inch or as 85mm (a column of a "
-                  "paper), 180mm (a page), 8.5cm, 3.4in; a PNG, of two panels by default, has 1904 "
-                  "pixels, of a length on paper 300 per inch")
+                  "paper), 180mm (a page), 8.5cm, 3.4in; a PNG has two pixels for each of these, "
+                  "1904 by default, or 300 per inch of a length on paper")
       .value_text("LENGTH [952]");
   command
       .add_option("--height", flags->height,
@@ -409,8 +409,8 @@ void add_report(Command& app) {
       .value_text("KEY=VALUE[,VALUE]");
   command.footer(
       "The page is one file that needs no network: schemes and platforms are chosen in it, and so\n"
-      "are settings and densities, where results differ in those. Link maps are of results that\n"
-      "recorded their links (run --links).\n"
+      "are settings and densities in which results differ. Link maps need results that recorded\n"
+      "their links (run --links).\n"
       "Examples:\n"
       "  thinwire report table1.jsonl -o report.html\n"
       "  thinwire report platforms.jsonl claims.jsonl -o report.html\n"

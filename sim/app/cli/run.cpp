@@ -121,13 +121,14 @@ int run_foreign(const RunFlags& flags) {
 
 int run(const RunFlags& flags) {
   if (!flags.view.columns.empty() && flags.view.format == report::Format::jsonl) {
-    throw InputError("--columns: jsonl has the rows of a results file, whole; take json or csv");
+    throw InputError(
+        "--columns: jsonl prints whole rows, as a results file has them; take json or csv");
   }
   if (flags.schedule.any()) return run_foreign(flags);
   Json given = flags.given;
   if (flags.sizes.any()) {
     if (given.contains("components")) {
-      throw InputError("-n: sizes are given by -b and -e or --sizes already; leave one out");
+      throw InputError("-n: -b and -e or --sizes already give the sizes; leave one of them out");
     }
     given["components"] = components_of(flags.sizes);
   }
@@ -184,7 +185,7 @@ void add_run(Command& app) {
   auto flags = std::make_shared<RunFlags>();
   Command command =
       app.add_subcommand("run", "Simulate a point, or several, and compare each with its formula");
-  command.add_option("--config", flags->config, "JSON file with the point; flags go over it")
+  command.add_option("--config", flags->config, "JSON file with the point; flags override it")
       .value_text("FILE");
   add_setting_flags(command, flags->given);
   add_size_flags(command, flags->sizes);
@@ -203,7 +204,7 @@ void add_run(Command& app) {
       .positive()
       .value_text(fmt::format("N [{}]", default_processes()));
   command.add_flag("--strict", flags->strict,
-                   "refuse flags that nothing reads, which are noted otherwise");
+                   "refuse flags that nothing reads; by default they are noted");
   command.add_flag("--verbose", flags->verbose, "let SimGrid's log through to stderr");
   add_result_format(command, flags->view);
   command.first({"--scheme", "--ranks", "--components", "--density", "--network", "--platform",

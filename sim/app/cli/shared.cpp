@@ -46,7 +46,9 @@ void prepare_for_packets(const std::vector<plan::Point>& points, const std::stri
     return;
   if (!config.empty() && !std::filesystem::is_regular_file(config)) {
     throw InputError(
-        "{}: packets need a config in a file, which is read twice, or '--packet' alone", config);
+        "{}: with packets a config is read twice, so it must be a file; or leave it out and give "
+        "'--packet'",
+        config);
   }
   setenv(kVariable, networks::kPacketBuffers, 1);
   std::ifstream file("/proc/self/cmdline");
@@ -142,7 +144,8 @@ void add_jobs(Command& command, int& jobs, const std::string& what) {
 }
 
 void add_memory_limit(Command& command, std::optional<std::int64_t>& mebibytes) {
-  command.add_option("--memory-limit", mebibytes, "memory for a point; beyond it it fails")
+  command
+      .add_option("--memory-limit", mebibytes, "memory for a point; a point that needs more fails")
       .range(std::int64_t{1}, std::int64_t{1} << 40)
       .unit("MiB")
       .value_text("MiB");

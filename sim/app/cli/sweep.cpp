@@ -121,7 +121,7 @@ int run(SweepFlags& flags) {
   if (flags.dry_run) {
     if (flags.view.format == report::Format::nccl || flags.view.format == report::Format::osu) {
       throw InputError(
-          "--format: nccl and osu have times, and --dry-run has none; take table, markdown, csv, "
+          "--format: nccl and osu print times, but --dry-run has none; take table, markdown, csv, "
           "json or jsonl");
     }
     return print_plan(sweep, output, flags);

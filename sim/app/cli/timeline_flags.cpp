@@ -106,7 +106,7 @@ void add_timeline_flags(Command& command, TimelineFlags& flags) {
       .value_text("RANKS [0-15,last]");
   command
       .add_option("--timeline-events", flags.most_events,
-                  "leave out what comes after so many events")
+                  "leave out what comes after this many events")
       .needs(file)
       .value_text(fmt::format("N [{}]", run::TimelineSettings{}.most_events));
 }

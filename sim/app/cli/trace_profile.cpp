@@ -44,8 +44,8 @@ int fill_in(ProfileFlags flags) {
   if (flags.never) {
     if (!(*flags.never >= 0 && *flags.never <= 1 - density)) {
       throw InputError(
-          "--never: {} is not valid; expected a number, at least 0, at most {}: the share of the "
-          "others is at least the density",
+          "--never: {} is not valid; expected a number from 0 to {}: the share of the other "
+          "components is at least the density",
           *flags.never, 1 - density);
     }
     profile.popularity.never = *flags.never;

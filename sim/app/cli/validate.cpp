@@ -106,7 +106,7 @@ void add_validate(Command& app) {
   command
       .add_option("--measured", flags->measured,
                   "measured times: a CSV, the rows of thinwire measure, or the output of "
-                  "nccl-tests, OSU or IMB, of which KEYs say what the text does not (machine, "
+                  "nccl-tests, OSU or IMB, and KEYs say what the text does not (machine, "
                   "algorithm, nodes, tasks_per_node ...)")
       .required()
       .value_text("FILE[,KEY=VALUE...] ...");

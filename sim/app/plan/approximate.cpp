@@ -155,11 +155,13 @@ void check_whole_nodes(const Point& point, const algorithms::Options& options, i
   if (point.few_ranks() % node == 0 && point.few_ranks() >= kLeastNodes * node) return;
   const std::string why =
       point.ranks % node != 0
-          ? fmt::format("they do not divide {} ranks, so no ranks stand for others", point.ranks)
+          ? fmt::format(
+                "nodes of this size do not divide {} ranks, so no ranks can stand for others",
+                point.ranks)
           : fmt::format(
                 "take {} nodes or more that divide {} ranks, so a multiple of {} from {} on",
                 kLeastNodes, point.ranks, node, kLeastNodes * node);
-  throw InputError("/approximate: {} adds parts in nodes of {} ranks: {}", scheme.name, node, why);
+  throw InputError("/approximate: {} sums inside nodes of {} ranks: {}", scheme.name, node, why);
 }
 
 bool represents_unequal_parts(const Point& point) {

@@ -118,7 +118,7 @@ class Resolving {
     static KeptFiles<Json> descriptions(read_json, written_at);
     const auto description = descriptions.at(path);
     if (!description->is_object() || !description->contains("settings")) {
-      throw InputError("{}: is no description of a machine: it has no 'settings'", path);
+      throw InputError("{}: is not the description of a machine: it has no 'settings'", path);
     }
     const Json& settings = description->at("settings");
     check_point(settings, path + ": /settings");

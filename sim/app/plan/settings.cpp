@@ -75,7 +75,7 @@ Settings declared() {
             .networks = kOnPlatforms,
             .when = {&kWithPlatform, &kWithoutPackets},
             .standard = "1",
-            .help = "all latencies of the platform, and its message gap, times this"},
+            .help = "factor on all latencies of the platform and on its message gap"},
            THINWIRE_MEMBER(latency_factor), Written::if_set),
       with({.path = "bandwidth_factor",
             .aspect = A::place,
@@ -84,7 +84,7 @@ Settings declared() {
             .networks = kOnPlatforms,
             .when = {&kWithPlatform, &kWithoutPackets},
             .standard = "1",
-            .help = "all bandwidths of the platform times this"},
+            .help = "factor on all bandwidths of the platform"},
            THINWIRE_MEMBER(bandwidth_factor), Written::if_set),
       with({.path = "packets",
             .aspect = A::place,
@@ -109,7 +109,7 @@ Settings declared() {
             .networks = {smpi},
             .when = {&kWithoutPackets},
             .help = "messages that the port of a host serves at once while others wait; 0: all "
-                    "share it. 1 is faster with many messages in flight, and moves times"},
+                    "share it. 1 is faster with many messages in flight, but changes the times"},
            THINWIRE_MEMBER(flows_per_port)),
       with({.path = "machine.gamma_s_per_word",
             .flag = "--gamma",
@@ -120,7 +120,7 @@ Settings declared() {
       with({.path = "machine.gamma_beyond_cache_s_per_word",
             .when = {&kWithoutModel, &kOfTime, &kOfSums},
             .in_formulas = true,
-            .help = "γ of what does not fit into 'cache_bytes'; 0: the same γ"},
+            .help = "γ of words that do not fit into 'cache_bytes'; 0: the same γ"},
            THINWIRE_MEMBER(machine.gamma_beyond_cache), Written::if_set),
       with({.path = "machine.cache_bytes",
             .in_formulas = true,
@@ -152,8 +152,9 @@ Settings declared() {
            THINWIRE_MEMBER(machine.host.overhead), with_overhead),
       with({.path = "machine.host_latency_s",
             .networks = kWithHosts,
-            .help = "time of a message between processor and NIC, on both sides together, in "
-                    "addition to the latency of its route; messages take it side by side"},
+            .help =
+                "time of a message between processor and NIC, on both sides together, in addition "
+                "to the latency of its route; several messages spend it at the same time"},
            THINWIRE_MEMBER(machine.host.latency), Written::if_read_and_set),
       with(
           {.path = "machine.call_s",
@@ -179,13 +180,13 @@ Settings declared() {
             .when = {&kWithEager},
             .help = "the same for gradients that do not fit into 'cache_bytes'; 0: no difference"},
            THINWIRE_MEMBER(machine.eager_copy_beyond_cache), Written::if_read_and_set),
-      with(
-          {.path = "machine.eager_s_per_word",
-           .networks = kWithHosts,
-           .when = {&kWithEager},
-           .help = "time that a word of a message up to 'eager_bytes' stays in buffers on its way; "
-                   "unlike with 'eager_copy_s_per_word', messages of a rank stay there together"},
-          THINWIRE_MEMBER(machine.host.eager_per_word), Written::if_read_and_set),
+      with({.path = "machine.eager_s_per_word",
+            .networks = kWithHosts,
+            .when = {&kWithEager},
+            .help = "time that a word of a message up to 'eager_bytes' stays in buffers on its "
+                    "way; messages of a rank stay there at the same time, but are copied "
+                    "('eager_copy_s_per_word') one after another"},
+           THINWIRE_MEMBER(machine.host.eager_per_word), Written::if_read_and_set),
       with({.path = "machine.fetch_s",
             .networks = kWithHosts,
             .when = {&kWithEager},
@@ -217,12 +218,12 @@ Settings declared() {
             .when = {&kWithEager},
             .help = "eager messages beyond this size are complete at their sender when they are "
                     "acknowledged, a latency after their arrival; with 0, when they have left. "
-                    "Those up to 'buffered_bytes' are no such messages"},
+                    "This does not hold for messages up to 'buffered_bytes'"},
            THINWIRE_MEMBER(machine.host.inlined), Written::if_read_and_set),
       with({.path = "machine.handshake",
             .networks = kWithHosts,
             .help = "messages beyond 'eager_bytes' are announced first, which takes two latencies "
-                    "of their route; without it, as on smpi, that is free"},
+                    "of their route; without a handshake, as on smpi, announcing is free"},
            THINWIRE_MEMBER(machine.host.handshake), Written::if_read_and_set),
       with({.path = "machine.handshake_s",
             .networks = kWithHosts,
@@ -239,19 +240,19 @@ Settings declared() {
             .most = 1 << 20,
             .networks = kWithHosts,
             .when = {&kWithEager, &kOfDestinations},
-            .help = "the most ranks to which eager messages of one rank are under way at once; one "
-                    "to another waits until those to one of them are acknowledged, a latency after "
-                    "their arrival, as with InfiniBand's Dynamically Connected transport; 0: any"},
+            .help = "the most ranks to which eager messages of one rank are under way at once; a "
+                    "message to a further rank waits until all messages to one of them are "
+                    "acknowledged, a latency after their arrival, as with InfiniBand's Dynamically "
+                    "Connected transport; 0: any"},
            THINWIRE_MEMBER(machine.host.destinations), Written::if_read_and_set),
-      with(
-          {.path = "machine.destinations_beyond",
-           .least = 0,
-           .most = 1 << 20,
-           .networks = kWithHosts,
-           .when = {&kWithFewDestinations, &kOfDestinations},
-           .help = "the most ranks whose 'destinations' are not limited, as they have a connection "
-                   "for each"},
-          THINWIRE_MEMBER(machine.host.destinations_beyond), Written::if_read_and_set),
+      with({.path = "machine.destinations_beyond",
+            .least = 0,
+            .most = 1 << 20,
+            .networks = kWithHosts,
+            .when = {&kWithFewDestinations, &kOfDestinations},
+            .help = "runs of up to this many ranks have no limit of 'destinations', as each rank "
+                    "has a connection to every other"},
+           THINWIRE_MEMBER(machine.host.destinations_beyond), Written::if_read_and_set),
       with({.path = "machine.gap_s_per_word",
             .networks = {links},
             .help = "time per word that a rank needs to send, and to receive, where that is more "
@@ -285,7 +286,7 @@ Settings declared() {
       with({.path = "machine.fresh_beyond_bytes",
             .when = {&kWithPricedBuffers, &kWithoutModel, &kOfTime, &kOfBuffers},
             .help =
-                "the longest buffer that the C library keeps for the next call: 32 MiB of glibc"},
+                "the longest buffer that the C library keeps for the next call: 32 MiB with glibc"},
            THINWIRE_MEMBER(machine.fresh.beyond), Written::if_set),
       with({.path = "machine.fresh_pairs_beyond_bytes",
             .when = {&kWithPricedBuffers, &kWithoutModel, &kOfTime, &kOfBuffers},
@@ -321,8 +322,8 @@ Settings declared() {
             .help = "groups of ranks, as in tp=8,dp=32: 8 tensor-parallel ranks with consecutive "
                     "numbers share the layers of a model, and the scheme runs among the 32 ranks "
                     "that have the same share, in all 8 such groups at the same time; with "
-                    "dp=32,tp=8 these have the consecutive numbers; or a file, of which each line "
-                    "is a group, as in tp 0 1 4 5"},
+                    "dp=32,tp=8 the ranks that a scheme runs among have consecutive numbers; or a "
+                    "file with one group per line, as in tp 0 1 4 5"},
            THINWIRE_MEMBER(parallel), Written::if_set),
       with({.path = "tensor_scheme",
             .flag = "--tensor-scheme",
@@ -408,7 +409,7 @@ Settings declared() {
            THINWIRE_MEMBER(iterations)),
       with({.path = "error_feedback",
             .when = {&kOfGradients, &kOfResiduals},
-            .help = "carry what did not contribute to the next iteration"},
+            .help = "add what did not contribute to a sum to the gradient of the next iteration"},
            THINWIRE_MEMBER(error_feedback)),
       with({.path = "seed",
             .flag = "--seed",
@@ -493,7 +494,7 @@ Settings declared() {
             .least = 0,
             .most = 0.99,
             .networks = {links},
-            .help = "share of every link between the ports that others use"},
+            .help = "share of every link, except the ports, that others use"},
            THINWIRE_MEMBER(links.background_share), Written::if_read),
       with({.path = "links.background_flows",
             .flag = "--background-flows",

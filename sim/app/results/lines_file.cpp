@@ -67,7 +67,7 @@ LinesFile::LinesFile(const std::string& path,
     complain_unwritable(path_, fmt::format("its folder cannot be made: {}", failed.message()));
   }
   if (!path_.has_filename() || (fs::exists(path_, failed) && !fs::is_regular_file(path_, failed))) {
-    throw InputError("{}: is no regular file; name one for the results", path);
+    throw InputError("{}: is not a regular file; name one for the results", path);
   }
   try {
     open_and_lock();

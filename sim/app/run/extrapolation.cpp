@@ -131,8 +131,8 @@ results::Outcome extrapolated(const plan::Point& point, const Extrapolation& how
     const double apart = std::abs((by_last - by_first).value());
     if (apart <= kStraight * time.value()) return;
     throw SimulationError(
-        "/approximate: {} does not grow by the same time with each chunk yet: gradients of {} and "
-        "{} chunks, and of {} and {}, lead to times that are {:.0f}% apart; take more chunks",
+        "/approximate: {} does not yet grow evenly with the chunks: extrapolated from gradients of "
+        "{} and {} chunks, and from {} and {} chunks, it differs by {:.0f}%; take more chunks",
         what, how.points[0].chunks, how.points[1].chunks, how.points[1].chunks,
         how.points[2].chunks, 100 * apart / time.value());
   };

@@ -175,7 +175,7 @@ ReadyNetwork make_network(const plan::Point& point, bool verbose) {
       break;
   }
   throw InputError(
-      "/network: mpi is real processes; 'mpirun -n P thinwire measure' runs points on it");
+      "/network: mpi runs real processes; use 'mpirun -n P thinwire measure' for points on it");
 }
 
 std::unique_ptr<Network> for_ranks_of(const plan::Point& point, std::unique_ptr<Network> network) {

@@ -229,7 +229,7 @@ void check_job_alone(const Point& point, const std::string& where) {
     const char* reason;
   };
   if (point.network != "links") {
-    throw InputError("{}: /network: '{}', but only links has jobs share links", where,
+    throw InputError("{}: /network: '{}', but jobs share links on the network links alone", where,
                      point.network->name);
   }
   for (const Refused& one :

@@ -55,7 +55,8 @@ std::vector<std::uint32_t> HashBitmap::encoded(const Payload& payload) {
   for (const Entry& entry : part.entries()) {
     while (at < coordinates.size() && coordinates[at] != entry.coordinate) ++at;
     if (at == coordinates.size()) {
-      throw SimulationError("coordinate {} is not of the part of a hash bitmap", entry.coordinate);
+      throw SimulationError("coordinate {} is outside the part that a hash bitmap covers",
+                            entry.coordinate);
     }
     result[at / kSlotsPerWord] |= std::uint32_t{1} << (at % kSlotsPerWord);
     result.push_back(std::bit_cast<std::uint32_t>(entry.value));

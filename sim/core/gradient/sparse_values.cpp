@@ -43,7 +43,8 @@ SparseVector SparseValues::joined(const SparseVector& coordinates, const Payload
   const auto* body = holds(values) ? static_cast<const ValuesBody*>(values.body.get()) : nullptr;
   if (body != nullptr && body->whole.size() > 0) return body->whole;
   if (body == nullptr || body->values.size() != coordinates.size()) {
-    throw SimulationError("{} coordinates came with other values than theirs", coordinates.size());
+    throw SimulationError("{} coordinates came with the values of other coordinates",
+                          coordinates.size());
   }
   auto [vector, memory] = SparseVector::unfilled(coordinates.size(), coordinates.size());
   for (std::size_t i = 0; i < memory.size(); ++i) {

@@ -105,7 +105,7 @@ void check_crossing(const KindOfGroups& tensor, const KindOfGroups& data) {
   const std::size_t ranks = tensor.group_of.size();
   const std::size_t product = tensor.groups.front().size() * data.groups.front().size();
   if (product != ranks) {
-    throw InputError("groups of tp={} and dp={} are of {} ranks, and there are {}",
+    throw InputError("groups of tp={} and dp={} make {} ranks, but there are {}",
                      tensor.groups.front().size(), data.groups.front().size(), product, ranks);
   }
   for (std::size_t group = 0; group < data.groups.size(); ++group) {

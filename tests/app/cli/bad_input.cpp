@@ -190,7 +190,7 @@ TEST_CASE("an output that cannot be written is found before the first point runs
   const std::string config = folder.write("config.json", R"({"name":"x"})");
   const std::string file = folder.write("file", "");
   check_refused(run_program("sweep " + config + " -o " + file + "/out.jsonl"), "cannot be written");
-  check_refused(run_program("sweep " + config + " -o " + folder.path("")), "is no regular file");
+  check_refused(run_program("sweep " + config + " -o " + folder.path("")), "is not a regular file");
 }
 
 TEST_CASE("an output that is an input is refused before it is lost") {

@@ -130,7 +130,7 @@ TEST_CASE("Jobs that cannot run together are refused in one line") {
        "/approximate: jobs share links"},
       {"--eager 64 --set machine.destinations=1 --set machine.destinations_beyond=2 --job ranks=4",
        "/machine/destinations_beyond: the jobs' ranks would count together"},
-      {"--network smpi --job ranks=2", "only links has jobs share links"},
+      {"--network smpi --job ranks=2", "jobs share links on the network links alone"},
       {"--job ranks=2,start_s=-1", "/jobs/0/start_s"},
       {"--job ranks=2,start_s=1min", "/jobs/0/start_s"},
       {"-P 2,3 --job scheme=topka", "give one value here"},

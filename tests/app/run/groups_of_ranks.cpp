@@ -264,7 +264,7 @@ TEST_CASE("A file of groups that cannot be is refused with its line") {
   CHECK(contains(refused("tp 0 1\ntp 2 3\ndp 0 1\ndp 2 3\n"),
                  "ranks 0 and 1 of line 3 are in one tensor-parallel group, too"));
   CHECK(contains(refused("tp 0 1\ntp 2 3\ndp 0\ndp 1\ndp 2\ndp 3\n"),
-                 "groups of tp=2 and dp=1 are of 2 ranks, and there are 4"));
+                 "groups of tp=2 and dp=1 make 2 ranks, but there are 4"));
   CHECK(contains(refused("# nothing\n"), "it has no groups"));
   CHECK(contains(refusal({{"scheme", "oktopk"}, {"parallel", "./none"}}), "./none"));
   const std::string pairs = folder.write("pairs.txt", "tp 0 3\ntp 1 2\n");

@@ -226,7 +226,8 @@ TEST_CASE("What was started cannot start anything") {
   with_second_strand_on_each([](Network& network) {
     const std::string text = failure<SimulationError>(network, test::starts_what_starts);
     CHECK(text ==
-          "what was started on rank 0 starts something itself: only a rank's own program can");
+          "a started program on rank 0 starts another one: only the rank's own program may start "
+          "programs");
   });
 }
 

@@ -203,7 +203,7 @@ TEST_CASE("On SMPI a deadlock of what was started names the strands that wait") 
 
 TEST_CASE("On SMPI what was started cannot start anything, and must be received") {
   CHECK(contains(failure<SimulationError>(2, test::starts_what_starts),
-                 "starts something itself: only a rank's own program can"));
+                 "starts another one: only the rank's own program may start programs"));
   CHECK(failure<UnmatchedError>(2, test::starts_unreceived) ==
         "what was started on rank 0 sent 7 words to rank 1 (tag 4) and nobody received them");
 }

@@ -185,7 +185,7 @@ TEST_CASE("Ranks on SMPI without a place are refused with both numbers") {
       return Doubles{};
     });
   });
-  CHECK(contains(error, "4 ranks are to run and 3 have a place"));
+  CHECK(contains(error, "4 ranks are to run, but 3 have a place"));
 }
 
 }  // namespace thinwire::networks

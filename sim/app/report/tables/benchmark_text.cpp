@@ -135,7 +135,8 @@ const char* name_in(const NamesOfCollectives& names, const results::Row& row) {
   const Collective collective = collective_of(row);
   if (collective != Collective::ping_pong) return names.at(static_cast<std::size_t>(collective));
   throw InputError(
-      "--format: nccl and osu print collectives, and ping_pong is none; take table, csv or jsonl");
+      "--format: nccl and osu print collectives, but ping_pong is not one; take table, csv or "
+      "jsonl");
 }
 
 constexpr double kMicrosecond = 1e-6;
@@ -191,7 +192,7 @@ void check_benchmark_point(const plan::Point& point) {
         "csv or jsonl");
   }
   if (!point.network->has_clock) {
-    throw InputError("--format: nccl and osu have times, and the network {} has none",
+    throw InputError("--format: nccl and osu print times, but the network {} has none",
                      point.network->name);
   }
 }

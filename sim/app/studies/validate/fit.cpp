@@ -140,7 +140,7 @@ double start_of(const MachineDescription& machine, const std::string& path) {
   const Json::json_pointer at = json_pointer_of(path);
   const double value = machine.settings.contains(at) ? machine.settings.at(at).get<double>() : 0;
   if (value > 0) return value;
-  throw InputError("--fit {}: {} needs a value above 0 there, from which the fit starts", path,
+  throw InputError("--fit {}: the fit starts from the value in {}, which must be above 0", path,
                    machine.path);
 }
 

@@ -66,9 +66,9 @@ MadeMachine::MadeMachine(std::vector<MeasuredRow> rows, MachineWishes wishes,
   const MeasuredRow& first = rows_.front();
   for (const MeasuredRow& row : rows_) {
     if (row.machine == first.machine && row.gpu == first.gpu) continue;
-    throw InputError("{}: is of {}{}, and {} of {}{}; a fit is of one machine", row.place,
-                     row.machine, row.gpu ? " with GPU buffers" : "", first.place, first.machine,
-                     first.gpu ? " with GPU buffers" : "");
+    throw InputError("{}: was measured on {}{}, but {} on {}{}; a fit is for one machine",
+                     row.place, row.machine, row.gpu ? " with GPU buffers" : "", first.place,
+                     first.machine, first.gpu ? " with GPU buffers" : "");
   }
   machine_.path = path;
   machine_.name = first.machine;
@@ -140,7 +140,8 @@ void MadeMachine::take_rates() {
                                    topologies::bandwidth_text(nic_bandwidth_)));
   } else {
     throw InputError(
-        "--nic-bandwidth: the logs are of one node, so none shows it; give it, as in 400Gbps");
+        "--nic-bandwidth: the logs are from one node, so they do not show it; give it, as in "
+        "400Gbps");
   }
   if (!machine_.gpu) return;
   if (!wishes_.gpu_bandwidth.empty()) {

@@ -36,9 +36,10 @@ void throw_unreceived(Rank from, Rank to, Tag tag, Words words, Strand strand) {
 }
 
 void throw_started_by_second(Rank rank) {
-  throw SimulationError(fmt::format(
-      "what was started on rank {} starts something itself: only a rank's own program can",
-      rank.value()));
+  throw SimulationError(
+      fmt::format("a started program on rank {} starts another one: only the rank's own program "
+                  "may start programs",
+                  rank.value()));
 }
 
 void check_peer(const Communicator& comm, Rank peer) {
@@ -56,7 +57,7 @@ void check_work(Seconds work) {
 void check_places(const std::string& platform, int ranks, std::size_t hosts) {
   if (hosts == static_cast<std::size_t>(ranks)) return;
   throw InputError(
-      fmt::format("{}: {} ranks are to run and {} have a place", platform, ranks, hosts));
+      fmt::format("{}: {} ranks are to run, but {} have a place", platform, ranks, hosts));
 }
 
 void throw_no_reducing_switches(ReducingLevel level) {

@@ -127,9 +127,9 @@ void check_symmetric(const topologies::Platform& platform,
   const auto few = static_cast<std::size_t>(settings.representatives);
   const auto refuse = [&](const std::string& what) {
     throw InputError(
-        "/approximate: {} of {} ranks do not stand for all on {}: {} in the run of all ranks. Take "
-        "a number that divides the ranks and fills whole groups, cells, pods or leaves, or "
-        "run all ranks{}",
+        "/approximate: {} of {} ranks cannot stand for all on {}: {} in the run of all ranks. Take "
+        "a number that divides the ranks and fills whole groups, cells, pods or leaves, or run all "
+        "ranks{}",
         few, ranks, platform.path(), what, size_of_group(platform, hosts, few));
   };
   Loads loads(platform);

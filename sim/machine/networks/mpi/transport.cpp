@@ -162,7 +162,7 @@ MpiTransport::Pieces MpiTransport::long_data(Operation& operation, Frame& frame)
 
 MpiTransport::Index MpiTransport::send(Strand strand, Rank to, Tag tag, Message message) {
   if (tag.value() < 0 || tag.value() > most_tag_) {
-    throw SimulationError("tag {} is none that MPI takes: they are 0 to {}", tag.value(),
+    throw SimulationError("tag {} is not valid for MPI, whose tags are 0 to {}", tag.value(),
                           most_tag_);
   }
   const Index index = acquire(Kind::send, strand, to);

@@ -132,7 +132,7 @@ TEST_CASE("Ranks on links without a place are refused with both numbers") {
       return test::Doubles{};
     });
   });
-  CHECK(contains(error, "4 ranks are to run and 3 have a place"));
+  CHECK(contains(error, "4 ranks are to run, but 3 have a place"));
 }
 
 TEST_CASE("No payload is left over on links, whatever happens to a run") {
