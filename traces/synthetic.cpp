@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
+#include <span>
 #include <vector>
 
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/random.hpp"
+#include "traces/powers.hpp"
 
 namespace thinwire::traces {
 
@@ -31,6 +35,12 @@ void require_finite(double value, const char* name) {
 /// The number of marked elements among the first `index` when `share` of all are marked, evenly.
 std::int64_t marked_before(std::int64_t index, double share) {
   return static_cast<std::int64_t>(std::floor(static_cast<double>(index) * share + 1e-9));
+}
+
+/// Most are of 32 bits, which processors divide sooner.
+std::uint64_t quotient(std::uint64_t number, std::uint32_t by) {
+  if (number > std::numeric_limits<std::uint32_t>::max()) return number / by;
+  return static_cast<std::uint32_t>(number) / by;
 }
 
 bool marked(std::int64_t index, double share) {
@@ -104,18 +114,30 @@ SparseVector SyntheticSource::sparse(Rank rank, int iteration) const {
 
   const std::vector<std::uint32_t>& turn = turns(iteration);
   std::vector<Entry> entries(strata_.size());
-  for (std::size_t i = 0; i < strata_.size(); ++i) {
-    const Stratum& stratum = strata_[i];
-    const std::uint32_t shifted = own + turn[i];
-    const std::uint64_t place = shifted < ranks ? shifted : shifted - ranks;
-    const std::uint64_t offset = stratum.common ? turn[i] : place * stratum.width / ranks;
-    const std::uint64_t bits = mix(key + i);
-    // In (0, 1), and far enough from 1 that a hot magnitude exceeds 1.
-    const auto unit = static_cast<float>((static_cast<double>(bits >> 41U) + 0.5) * 0x1p-23);
-    const float magnitude = stratum.hot ? 1.000001F * std::pow(unit, exponent) : 0.5F + 0.5F * unit;
-    const bool negative = (bits & 1U) != 0;
-    entries[i] = {stratum.first + static_cast<std::uint32_t>(offset),
-                  scale * (negative ? -magnitude : magnitude)};
+  std::array<std::uint64_t, 512> bits{};  // few at a time, so that they stay in the cache
+  std::array<float, bits.size()> units{};
+  std::array<float, bits.size()> powers{};
+  for (std::size_t begin = 0; begin < entries.size(); begin += bits.size()) {
+    const std::size_t count = std::min(bits.size(), entries.size() - begin);
+    for (std::size_t i = 0; i < count; ++i) {
+      // In (0, 1), and far enough from 1 that a hot magnitude exceeds 1.
+      bits[i] = mix(key + begin + i);
+      units[i] = static_cast<float>((static_cast<double>(bits[i] >> 41U) + 0.5) * 0x1p-23);
+    }
+    powers = units;
+    raise_each(std::span(powers).first(count), exponent);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Stratum& stratum = strata_[begin + i];
+      const std::uint32_t of_stratum = turn[begin + i];
+      const std::uint32_t shifted = own + of_stratum;
+      const std::uint64_t place = shifted < ranks ? shifted : shifted - ranks;
+      const std::uint64_t offset =
+          stratum.common ? of_stratum : quotient(place * stratum.width, ranks);
+      const float magnitude = stratum.hot ? 1.000001F * powers[i] : 0.5F + 0.5F * units[i];
+      const bool negative = (bits[i] & 1U) != 0;
+      entries[begin + i] = {stratum.first + static_cast<std::uint32_t>(offset),
+                            scale * (negative ? -magnitude : magnitude)};
+    }
   }
   return SparseVector::trusted(std::move(entries));
 }

@@ -6,8 +6,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <functional>
-#include <iterator>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -16,6 +14,7 @@
 #include "sim/core/base/prefetch.hpp"
 #include "sim/core/base/recycled_memory.hpp"
 #include "sim/core/gradient/hash_parts.hpp"
+#include "sim/core/gradient/kth_magnitude.hpp"
 
 namespace thinwire::inline gradient {
 
@@ -24,15 +23,29 @@ namespace {
 std::span<const Entry> entries_of(const Payload& payload);
 Payload exact(std::vector<Entry> entries);
 
-/// Copies the entries for which `keep` is true.
+/// Room for so many entries, until it is asked for again: what will be a vector is written here first,
+/// because its size is not known.
+std::span<Entry> draft(std::size_t entries) {
+  thread_local std::vector<Entry> room;
+  if (room.size() < entries) room.resize(entries);
+  return {room.data(), entries};
+}
+Payload exact(std::span<const Entry> entries) {
+  return exact(std::vector<Entry>(entries.begin(), entries.end()));
+}
+
+/// Copies the entries for which `keep` is true. Without branches, since nobody can predict them.
 template <class Keep>
 Payload filter(const Payload& payload, Keep keep) {
   const auto all = entries_of(payload);
-  std::vector<Entry> kept;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(kept), keep);
-  if (kept.size() == all.size()) return payload;
-  kept.shrink_to_fit();
-  return exact(std::move(kept));
+  const std::span<Entry> kept = draft(all.size());
+  std::size_t count = 0;
+  for (const Entry& entry : all) {
+    kept[count] = entry;
+    count += keep(entry) ? 1U : 0U;
+  }
+  if (count == all.size()) return payload;
+  return exact(kept.first(count));
 }
 
 /// The touched coordinates of a window of sums that begins at `first`, as entries.
@@ -97,7 +110,7 @@ class ExactBody final : public SparseBody {
   [[nodiscard]] Payload sum(const Payload& a, const Payload& b) const override {
     const auto ea = entries_of(a);
     const auto eb = entries_of(b);
-    std::vector<Entry> merged(ea.size() + eb.size());
+    const std::span<Entry> merged = draft(ea.size() + eb.size());
     std::size_t i = 0;
     std::size_t j = 0;
     std::size_t out = 0;
@@ -112,9 +125,7 @@ class ExactBody final : public SparseBody {
     const auto rest = std::copy(ea.begin() + static_cast<std::ptrdiff_t>(i), ea.end(),
                                 merged.begin() + static_cast<std::ptrdiff_t>(out));
     const auto end = std::copy(eb.begin() + static_cast<std::ptrdiff_t>(j), eb.end(), rest);
-    merged.erase(end, merged.end());
-    merged.shrink_to_fit();
-    return exact(std::move(merged));
+    return exact(merged.first(static_cast<std::size_t>(end - merged.begin())));
   }
   [[nodiscard]] Payload sum_within(const Payload& a, const Payload& b, std::uint32_t /*first*/,
                                    std::uint32_t /*last*/) const override {
@@ -177,12 +188,7 @@ class ExactBody final : public SparseBody {
     const auto all = entries_of(payload);
     if (k <= 0) return std::numeric_limits<float>::infinity();
     if (std::cmp_less(all.size(), k)) return 0.0F;
-    std::vector<float> magnitudes(all.size());
-    std::ranges::transform(all, magnitudes.begin(),
-                           [](const Entry& entry) { return std::abs(entry.value); });
-    const auto kth = magnitudes.begin() + (k - 1);
-    std::nth_element(magnitudes.begin(), kth, magnitudes.end(), std::greater<>());
-    return *kth;
+    return kth_magnitude_of(all, k);
   }
   [[nodiscard]] Payload at_least(const Payload& payload, float threshold) const override {
     return filter(payload, [&](const Entry& entry) { return std::abs(entry.value) >= threshold; });
@@ -237,12 +243,25 @@ class ExactBody final : public SparseBody {
   }
   [[nodiscard]] Payload restricted(const Payload& payload, const Payload& other,
                                    bool to_common) const override {
+    const auto own = entries_of(payload);
     const auto theirs = entries_of(other);
-    auto at = theirs.begin();
-    return filter(payload, [&](const Entry& entry) {
-      while (at != theirs.end() && at->coordinate < entry.coordinate) ++at;
-      return (at != theirs.end() && at->coordinate == entry.coordinate) == to_common;
-    });
+    const std::span<Entry> kept = draft(own.size());
+    std::size_t count = 0;
+    std::size_t i = 0;
+    std::size_t j = 0;
+    while (i < own.size() && j < theirs.size()) {
+      const std::uint32_t mine = own[i].coordinate;
+      const std::uint32_t next = theirs[j].coordinate;
+      kept[count] = own[i];
+      count += (to_common ? mine == next : mine < next) ? 1U : 0U;
+      i += mine <= next ? 1U : 0U;
+      j += next <= mine ? 1U : 0U;
+    }
+    if (!to_common) {
+      for (; i < own.size(); ++i) kept[count++] = own[i];
+    }
+    if (count == own.size()) return payload;
+    return exact(kept.first(count));
   }
   [[nodiscard]] Payload moved(const Payload& payload, std::int64_t by) const override {
     const auto all = entries_of(payload);
