@@ -19,7 +19,8 @@ frame = thinwire.load(["a.jsonl", pathlib.Path("b.jsonl")], where={"ranks": [2, 
 frame = thinwire.compare("new.jsonl", baseline="old.jsonl", tolerance=0.01)
 frame = thinwire.compare("new.jsonl", group_by=["scheme", "ranks"])
 advice = thinwire.recommend("bert", schemes=["topka"], crossovers=False, ranks=8)
-candidates, crossovers, assumptions = advice
+best: str = advice.answer
+slower = advice.slower.scheme
 everything: thinwire.Results = frame.full()
 figure: thinwire.Figure = thinwire.figure(frame, "crossover", width="85mm", panels_per_row=2)
 file: str = figure.save("time.pdf")

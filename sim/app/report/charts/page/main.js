@@ -38,9 +38,9 @@ document.head.append(element("style", {}, `:root{${variables(0)}}@media screen a
 // --- Filters
 
 const used = (key) => distinct([...data.curves, ...data.troubles].map((c) => c[key]));
-/** How much the curves of a setting, and of a density, show: points, of several schemes before one. */
+/** How much the curves shown first of a setting, and of a density, show: points, of several schemes before one. */
 const extent = (setting, density) => {
-  const mine = data.curves.filter((c) => c.setting === setting && (c.density === density || c.density === null));
+  const mine = data.curves.filter((c) => data.leading.includes(c.label) && c.setting === setting && (c.density === density || c.density === null));
   return (distinct(mine.map((c) => c.label)).length > 1 ? 1e6 : 0) + mine.reduce((sum, c) => sum + c.points.length, 0);
 };
 const largestOf = (all, size) => all.reduce((most, one) => most === null || size(one) > size(most) ? one : most, null);
@@ -224,10 +224,11 @@ function overRanks(points, { formula, label, format, linear = false, rule = null
   const w = width(false, distinct(points.map((p) => p.place)).length);
   const ticks = logTicks(low, high);
   const domain = high > low * 1.2 ? [low / 1.15, high * 1.15] : [low / 2, high * 2];
-  const named = w >= 520;
+  const names = 14 + 6.2 * Math.max(...points.map((p) => data.labels[p.label].length));
+  const named = w >= 520 && names <= 0.4 * w;
   const lines = Math.max(...distinct(points.map((p) => p.place)).map(series));
   const kHeight = Math.max(300, named ? base.marginTop + 40 + kLine * lines : 0);
-  const marginRight = named ? 14 + 6.2 * Math.max(...points.map((p) => data.labels[p.label].length)) : 14;
+  const marginRight = named ? names : 14;
   const bands = distinct(points.filter((p) => formula?.(p)).map((p) => p.label)).length;
   const of = (p) => ({ x: "ranks", stroke: (d) => colourOf(d.label), z: "label" });
   const axisTicks = linear ? null : ticks.filter((t) => t >= domain[0] && t <= domain[1]);
