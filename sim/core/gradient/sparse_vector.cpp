@@ -460,13 +460,15 @@ void SparseAccumulator::add(SparseVector vector) {
   put_off_entries_ += vector.size();
   put_off_.push_back(std::move(vector));
   const bool many = put_off_.size() >= kPutOff || put_off_.back().size() >= kPutOff;
-  const bool worth_a_window = !window_.empty() || put_off_entries_ * kThin >= last_ - first_;
+  const bool worth_a_window = window_ || put_off_entries_ * kThin >= last_ - first_;
   if (many && worth_a_window) fill_window();
 }
 
 void SparseAccumulator::fill_window() {
-  window_.resize(last_ - first_);
-  touched_.resize((last_ - first_ + 63) / 64);
+  if (!window_) {
+    window_ = make_recycled<float>(last_ - first_);
+    touched_.resize((last_ - first_ + 63) / 64);
+  }
   constexpr std::size_t kAhead = 8;
   for (std::size_t i = 0; i < put_off_.size(); ++i) {
     if (i + kAhead < put_off_.size()) {
@@ -474,8 +476,10 @@ void SparseAccumulator::fill_window() {
     }
     for (const Entry& entry : put_off_[i].entries()) {
       const std::uint32_t at = entry.coordinate - first_;
-      window_[at] += entry.value;
-      touched_[at / 64] |= std::uint64_t{1} << (at % 64);
+      const std::uint64_t bit = std::uint64_t{1} << (at % 64);
+      const float before = (touched_[at / 64] & bit) != 0 ? window_[at] : 0.0F;
+      window_[at] = before + entry.value;
+      touched_[at / 64] |= bit;
     }
   }
   put_off_.clear();
@@ -484,14 +488,15 @@ void SparseAccumulator::fill_window() {
 
 SparseVector SparseAccumulator::finish() {
   if (!statistical_.empty()) return SparseVector::from(statistical_.finish(first_, last_));
-  if (window_.empty()) {
+  if (!window_) {
     const std::vector<SparseVector> all = std::exchange(put_off_, {});
     put_off_entries_ = 0;
     return sum(all);
   }
   fill_window();
-  SparseVector result = SparseVector::trusted(entries_of_window(first_, window_, touched_));
-  window_.clear();
+  const std::span<const float> window(window_.get(), last_ - first_);
+  SparseVector result = SparseVector::trusted(entries_of_window(first_, window, touched_));
+  window_ = {};
   touched_.clear();
   return result;
 }

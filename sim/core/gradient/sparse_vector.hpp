@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/core/base/recycled_memory.hpp"
 #include "sim/core/gradient/space.hpp"
 #include "sim/core/gradient/sparse_body.hpp"
 #include "sim/core/gradient/statistical.hpp"
@@ -128,8 +129,8 @@ class SparseAccumulator {
   std::uint32_t last_;
   std::vector<SparseVector> put_off_;
   std::size_t put_off_entries_ = 0;
-  std::vector<float> window_;
-  std::vector<std::uint64_t> touched_;
+  RecycledArray<float> window_;         ///< of sums; undefined where nothing was added
+  std::vector<std::uint64_t> touched_;  ///< a bit for each of them
   StatisticalUnion statistical_;
 };
 
