@@ -71,7 +71,9 @@ class Wire {
   [[nodiscard]] Seconds delay(int from, Words words) const {
     const bool near = nodes_.node_of(from) == nodes_.node_of(rank_);
     const double data = static_cast<double>(words.value()) * format_.data / format_.line;
-    return (near ? format_.in_node : format_.between_nodes) + format_.handling(data);
+    Seconds delay = (near ? format_.in_node : format_.between_nodes) + format_.handling(data);
+    if (!near && words > LineFormat::kRendezvous) delay += format_.rendezvous;
+    return delay;
   }
 
  private:
@@ -85,36 +87,50 @@ enum class RingEvent : std::uint8_t { sent, received, delayed };
 /// NCCL's buffers have 8 slots: so many receives are posted ahead on a ring.
 constexpr int kSlots = 8;
 
+/// What a ring does on one way around.
+enum class RingWork : std::uint8_t { allreduce, reduce_scatter, allgather };
+
 /// What a rank does on the ring of one channel: exchange after exchange, each of which sends what
 /// the one before has yielded. Receives are posted ahead.
 struct RingLane {
-  RingLane(const ChannelRing& of_channel, Nodes nodes, int rank, Tag of_ring)
-      : ring(of_channel), position(ring.position_of(rank)), size(nodes.ranks), tag(of_ring) {
+  RingLane(const ChannelRing& of_channel, Nodes nodes, int rank, Tag of_ring, RingWork of_work)
+      : ring(of_channel),
+        position(ring.position_of(rank)),
+        size(nodes.ranks),
+        tag(of_ring),
+        work(of_work) {
     next = Rank(ring.rank_at(modulo(position + 1, size)));
     previous = Rank(ring.rank_at(modulo(position - 1, size)));
   }
 
-  /// The exchanges of one way around: a reduce-scatter and an allgather.
-  [[nodiscard]] int exchanges() const { return 2 * (size - 1); }
-  /// The piece that the current exchange receives, among all pieces of the value.
-  [[nodiscard]] int received_piece() const {
-    return first_piece + step / exchanges() * size +
-           modulo(position - step % exchanges() - 1, size);
+  /// The exchanges of one way around; an allreduce is a reduce-scatter and an allgather.
+  [[nodiscard]] int exchanges() const { return (work == RingWork::allreduce ? 2 : 1) * (size - 1); }
+  [[nodiscard]] int loop() const { return step / exchanges(); }
+  /// The place on the ring, from 0, whose piece the first exchange of a way around sends: a
+  /// reduce-scatter ends with the piece of its own place.
+  [[nodiscard]] int own_place() const {
+    return work == RingWork::reduce_scatter ? modulo(position - 1, size) : position;
   }
-  /// The piece that the first exchange of the current way around sends.
-  [[nodiscard]] int own_piece() const { return first_piece + step / exchanges() * size + position; }
+  /// The place whose piece the current exchange receives.
+  [[nodiscard]] int received_place() const {
+    return modulo(own_place() - step % exchanges() - 1, size);
+  }
   [[nodiscard]] bool begins() const { return step % exchanges() == 0; }
-  [[nodiscard]] bool sums() const { return step % exchanges() < size - 1; }
+  [[nodiscard]] bool sums() const {
+    return work != RingWork::allgather && step % exchanges() < size - 1;
+  }
   /// Whether what the current exchange receives is a part of the result, once it is summed.
-  [[nodiscard]] bool completes() const { return step % exchanges() >= size - 2; }
+  [[nodiscard]] bool completes() const {
+    return work == RingWork::allgather || step % exchanges() >= size - 2;
+  }
 
   ChannelRing ring;
   int position;
   int size;
   Tag tag;
+  RingWork work;
   Rank next;
   Rank previous;
-  int first_piece = 0;
   int step = 0;                  ///< of the exchange whose message is used next
   int posted = 0;                ///< receives
   Queue<Request> receives = {};  ///< in order, without the one that is waited for
@@ -127,24 +143,59 @@ struct RingLane {
 /// The rings of one rank.
 class RingChannels {
  public:
-  RingChannels(Communicator& comm, Wire wire, Message mine, const Reduction& reduction,
-               int channels, int loops)
+  RingChannels(Communicator& comm, Nodes nodes, Message mine, const Reduction& reduction,
+               int channels, int loops, LineFormat format)
       : comm_(comm),
-        wire_(wire),
+        wire_(nodes, comm.rank().value(), format),
         mine_(std::move(mine)),
         reduction_(reduction),
         loops_(loops),
-        pieces_(channels * loops * comm.size()),
-        total_(static_cast<std::size_t>(pieces_)) {}
-
-  void add(Nodes nodes, int entry) {
-    const auto channel = static_cast<int>(lanes_.size());
-    RingLane lane(ChannelRing(nodes, entry), nodes, comm_.rank().value(), tag_of(channel));
-    lane.first_piece = channel * loops_ * comm_.size();
-    lanes_.push_back(std::move(lane));
+        parts_(channels * loops),
+        total_(static_cast<std::size_t>(parts_ * comm.size())) {
+    add_lanes(nodes, channels, RingWork::allreduce);
+  }
+  /// Of a half of an allreduce: the P blocks of the value are cut into parts of the channels.
+  RingChannels(Communicator& comm, Nodes nodes, Message mine, const Reduction& reduction,
+               const CutBlock& cut_block, int channels, int loops, LineFormat format, RingWork work)
+      : comm_(comm),
+        wire_(nodes, comm.rank().value(), format),
+        mine_(std::move(mine)),
+        reduction_(reduction),
+        cut_block_(&cut_block),
+        loops_(loops),
+        parts_(channels * loops),
+        total_(static_cast<std::size_t>(parts_ * comm.size())) {
+    add_lanes(nodes, channels, work);
   }
 
   Task<Message> run() {
+    co_await pass_all();
+    co_return reduction_.join(total_);
+  }
+  /// The same, and returns the block of this rank alone.
+  Task<Message> run_to_block() {
+    co_await pass_all();
+    const int rank = comm_.rank().value();
+    const std::span<const Message> blocks(total_);
+    co_return reduction_.join(
+        blocks.subspan(static_cast<std::size_t>(rank * parts_), static_cast<std::size_t>(parts_)),
+        {{rank, rank + 1}, comm_.size()});
+  }
+
+ private:
+  struct RingPurpose {
+    RingEvent event;
+    int lane;
+  };
+
+  void add_lanes(Nodes nodes, int channels, RingWork work) {
+    for (int channel = 0; channel < channels; ++channel) {
+      lanes_.emplace_back(ChannelRing(nodes, entry_of(channel, channels, nodes)), nodes,
+                          comm_.rank().value(), tag_of(channel), work);
+    }
+  }
+
+  Task<void> pass_all() {
     co_await comm_.compute(wire_.launch());
     for (int lane = 0; lane < static_cast<int>(lanes_.size()); ++lane) begin_exchange(lane, {});
     while (!flying_.requests().empty()) {
@@ -173,7 +224,7 @@ class RingChannels {
           lane.delayed.pop_front();
           break;
       }
-      const int piece = lane.received_piece();
+      const int piece = piece_at(purpose.lane, lane.received_place());
       const Message own = piece_of_mine(piece);
       received.words = own.words;
       if (lane.sums()) {
@@ -185,18 +236,21 @@ class RingChannels {
       ++lane.step;
       begin_exchange(purpose.lane, std::move(received));
     }
-    co_return reduction_.join(total_);
   }
 
- private:
-  struct RingPurpose {
-    RingEvent event;
-    int lane;
-  };
-
   [[nodiscard]] RingLane& at(int lane) { return lanes_[static_cast<std::size_t>(lane)]; }
+  /// The piece that the current way around a ring has for a place on it.
+  [[nodiscard]] int piece_at(int number, int place) {
+    const RingLane& lane = at(number);
+    const int part = number * loops_ + lane.loop();
+    return cut_block_ == nullptr ? part * comm_.size() + place
+                                 : lane.ring.rank_at(place) * parts_ + part;
+  }
   [[nodiscard]] Message piece_of_mine(int piece) const {
-    return reduction_.cut(mine_, {piece, piece + 1}, pieces_);
+    if (cut_block_ == nullptr) {
+      return reduction_.cut(mine_, {piece, piece + 1}, parts_ * comm_.size());
+    }
+    return (*cut_block_)(mine_, piece / parts_, piece % parts_, parts_);
   }
 
   /// Posts the receives of an exchange and sends what the previous one has yielded. The first exchange of
@@ -208,7 +262,11 @@ class RingChannels {
     for (; lane.posted < std::min(exchanges, lane.step + kSlots); ++lane.posted) {
       lane.receives.push_back(comm_.irecv(lane.previous, lane.tag));
     }
-    if (lane.begins()) moving = piece_of_mine(lane.own_piece());
+    if (lane.begins()) {
+      const int piece = piece_at(number, lane.own_place());
+      moving = piece_of_mine(piece);
+      if (lane.work == RingWork::allgather) total_[static_cast<std::size_t>(piece)] = moving;
+    }
     lane.to_send.push_back(wire_.packed(std::move(moving)));
     watch(number);
   }
@@ -232,8 +290,9 @@ class RingChannels {
   Wire wire_;
   Message mine_;
   const Reduction& reduction_;
+  const CutBlock* cut_block_ = nullptr;  ///< where blocks of the value belong to ranks
   int loops_;
-  int pieces_;
+  int parts_;  ///< pieces for each place on the rings
   std::vector<Message> total_;
   std::vector<RingLane> lanes_;
   Flying<RingPurpose> flying_{comm_};
@@ -522,11 +581,25 @@ Task<Message> allreduce_channel_rings(Communicator& comm, Nodes nodes, Message m
                                       const Reduction& reduction, int channels, int loops,
                                       LineFormat format) {
   if (comm.size() == 1) co_return mine;
-  RingChannels rings(comm, Wire(nodes, comm.rank().value(), format), std::move(mine), reduction,
-                     channels, loops);
-  for (int channel = 0; channel < channels; ++channel) {
-    rings.add(nodes, entry_of(channel, channels, nodes));
-  }
+  RingChannels rings(comm, nodes, std::move(mine), reduction, channels, loops, format);
+  co_return co_await rings.run();
+}
+
+Task<Message> reduce_scatter_channel_rings(Communicator& comm, Nodes nodes, Message mine,
+                                           const Reduction& reduction, const CutBlock& cut_block,
+                                           int channels, int loops, LineFormat format) {
+  if (comm.size() == 1) co_return mine;
+  RingChannels rings(comm, nodes, std::move(mine), reduction, cut_block, channels, loops, format,
+                     RingWork::reduce_scatter);
+  co_return co_await rings.run_to_block();
+}
+
+Task<Message> allgather_channel_rings(Communicator& comm, Nodes nodes, Message whole,
+                                      const Reduction& reduction, const CutBlock& cut_block,
+                                      int channels, int loops, LineFormat format) {
+  if (comm.size() == 1) co_return whole;
+  RingChannels rings(comm, nodes, std::move(whole), reduction, cut_block, channels, loops, format,
+                     RingWork::allgather);
   co_return co_await rings.run();
 }
 

@@ -1,4 +1,4 @@
-// Allreduces in several channels at once, as NCCL does them. Each channel carries its share of the
+// Collectives in several channels at once, as NCCL does them. Each channel carries its share of the
 // value over a ring or a pair of trees of its own. The channels enter and leave a node on different
 // ranks, so that all NICs of a node work.
 //
@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -23,8 +24,8 @@ namespace thinwire::algorithms {
 /// `data` are data; the others are flags that tell the reader that the data is there. A message
 /// takes `in_node` or `between_nodes`, and `per_word` for each word of its data, in addition to its
 /// time on the network, until its receiver has it. A message of more than `slot` words takes `per_word`
-/// for `slot` words alone, since it goes slot by slot. `launch` is the time on each rank before the
-/// first message.
+/// for `slot` words alone, since it goes slot by slot. Beyond kRendezvous words on the wire a message
+/// between nodes takes `rendezvous` more. `launch` is the time on each rank before the first message.
 struct LineFormat {
   int line = 1;
   int data = 1;
@@ -32,7 +33,10 @@ struct LineFormat {
   Seconds in_node = {};
   Seconds between_nodes = {};
   Seconds per_word = {};
+  Seconds rendezvous = {};
   std::int64_t slot = std::numeric_limits<std::int64_t>::max();
+
+  static constexpr Words kRendezvous{512};  ///< 2 KiB, of libfabric on Slingshot
 
   /// The words on the wire of so many words of data.
   [[nodiscard]] Words wire(Words words) const {
@@ -97,6 +101,21 @@ struct ChannelTreePlace {
 /// Memory: references to C L P pieces per rank; the sums are shared.
 [[nodiscard]] Task<Message> allreduce_channel_rings(Communicator& comm, Nodes nodes, Message mine,
                                                     const Reduction& reduction, int channels,
+                                                    int loops, LineFormat format);
+
+/// A part of block `rank` of a value that a rank holds, if each block is cut into `parts` of them.
+using CutBlock = std::function<Message(const Message& held, int rank, int part, int parts)>;
+
+/// The half of this allreduce that leaves block r of the sum on rank r, or that begins with block r of
+/// `whole` on rank r and leaves all blocks on all ranks. Each channel carries its share of each block.
+/// Cost: L C (P-1) messages of n/(C L P) words per rank. Memory: references to C L P pieces per rank.
+[[nodiscard]] Task<Message> reduce_scatter_channel_rings(Communicator& comm, Nodes nodes,
+                                                         Message mine, const Reduction& reduction,
+                                                         const CutBlock& cut_block, int channels,
+                                                         int loops, LineFormat format);
+[[nodiscard]] Task<Message> allgather_channel_rings(Communicator& comm, Nodes nodes, Message whole,
+                                                    const Reduction& reduction,
+                                                    const CutBlock& cut_block, int channels,
                                                     int loops, LineFormat format);
 
 /// In each of the two trees of each channel, a half of the channel's share is summed towards the

@@ -17,11 +17,11 @@ constexpr const char* kSegmentBytes = "segment_bytes";
 
 class DenseCollective final : public Scheme {
  public:
-  DenseCollective(const SchemeSetup& setup, const char* phase, DenseSchedule schedule,
+  DenseCollective(const SchemeSetup& setup, std::string phase, DenseSchedule schedule,
                   Seconds preparing)
       : space_(setup.space),
         reduction_(*setup.shared, setup.gamma, setup.space),
-        phase_(phase),
+        phase_(std::move(phase)),
         schedule_(std::move(schedule)),
         preparing_(preparing) {}
 
@@ -37,7 +37,7 @@ class DenseCollective final : public Scheme {
  private:
   GradientSpace space_;
   GradientReduction reduction_;
-  const char* phase_;
+  std::string phase_;
   DenseSchedule schedule_;
   Seconds preparing_;
 };
@@ -131,9 +131,9 @@ Cost nonoverlapping_cost(const CostInput& in) {
 
 }  // namespace
 
-std::unique_ptr<Scheme> dense_collective(const SchemeSetup& setup, const char* phase,
+std::unique_ptr<Scheme> dense_collective(const SchemeSetup& setup, std::string phase,
                                          DenseSchedule schedule, Seconds preparing) {
-  return std::make_unique<DenseCollective>(setup, phase, std::move(schedule), preparing);
+  return std::make_unique<DenseCollective>(setup, std::move(phase), std::move(schedule), preparing);
 }
 
 Cost exact_cost(Terms paper, Terms run) { return interval_cost(paper, same(run)); }

@@ -24,6 +24,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "algorithms/scheme.hpp"
@@ -36,7 +37,7 @@ namespace thinwire::algorithms {
 using DenseSchedule =
     std::function<Task<Message>(Communicator&, Message whole, const GradientReduction&)>;
 /// A dense collective that runs a schedule in a phase of this name, after `preparing`.
-[[nodiscard]] std::unique_ptr<Scheme> dense_collective(const SchemeSetup& setup, const char* phase,
+[[nodiscard]] std::unique_ptr<Scheme> dense_collective(const SchemeSetup& setup, std::string phase,
                                                        DenseSchedule schedule,
                                                        Seconds preparing = {});
 

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "algorithms/collectives/channels.hpp"
+#include "algorithms/schemes/dense.hpp"
 #include "algorithms/schemes/dense_ovlp.hpp"
 #include "algorithms/schemes/in_network.hpp"
 
@@ -22,6 +24,7 @@ constexpr const char* kChunkWords = "chunk_words";
 constexpr const char* kChannelBandwidth = "channel_bandwidth";
 constexpr const char* kLl128 = "ll128";
 constexpr const char* kGpu = "gpu";
+constexpr const char* kRendezvous = "rendezvous_s";
 constexpr double kMicro = 1e-6;
 constexpr std::array kAlgorithms{NcclAlgorithm::tree, NcclAlgorithm::ring};
 constexpr std::array kProtocols{NcclProtocol::ll, NcclProtocol::ll128, NcclProtocol::simple};
@@ -119,12 +122,13 @@ double tuner_bandwidth(NcclAlgorithm algorithm, NcclProtocol protocol, Nodes nod
 }
 
 Seconds tuner_time(NcclAlgorithm algorithm, NcclProtocol protocol, std::int64_t bytes, Nodes nodes,
-                   const NcclFacts& facts) {
+                   const NcclFacts& facts, Collective collective) {
   const bool tree = algorithm == NcclAlgorithm::tree;
   const bool simple = protocol == NcclProtocol::simple;
   const double in_node = in_node_latency(algorithm, protocol, nodes);
   const double between = between_nodes_latency(algorithm, protocol, nodes);
-  const double steps = 2 * (nodes.ranks - 1);
+  const double ways = collective == Collective::allreduce ? 2 : 1;  // around a ring
+  const double steps = ways * (nodes.ranks - 1);
   const auto length = static_cast<double>(bytes);
   double bandwidth = tuner_bandwidth(algorithm, protocol, nodes, facts);
   double latency = of(kBase, algorithm, protocol);
@@ -138,9 +142,10 @@ Seconds tuner_time(NcclAlgorithm algorithm, NcclProtocol protocol, std::int64_t 
     const auto& correction = kTreeCorrection.at(static_cast<std::size_t>(protocol));
     if (log < correction.size()) bandwidth *= correction.at(log);
   } else {
-    const double between_steps = 2 * (nodes.count - 1);
+    const double between_steps = ways * (nodes.count - 1);
     latency += (steps - between_steps) * in_node + between_steps * between;
-    const bool plateau = simple && nodes.count > 1 && length >= 64.0 * facts.channels * nodes.ranks;
+    const bool plateau =
+        simple && ways > 1 && nodes.count > 1 && length >= 64.0 * facts.channels * nodes.ranks;
     if (plateau) latency *= 1.4;
     bandwidth *= nodes.ranks / steps;
   }
@@ -173,19 +178,32 @@ LineFormat line_format_of(NcclChoice choice, Nodes nodes, const NcclFacts& facts
   return format;
 }
 
-/// The channels that an allreduce of `bytes` bytes takes if the user does not say: as many as there
-/// are ranks on a node, as long as each of the 512 threads of a channel has enough to do.
-int channels_for(NcclChoice choice, Nodes nodes, std::int64_t bytes) {
-  constexpr int kMost = 32;  // NCCL's MAXCHANNELS
+constexpr int kMostChannels = 32;  // NCCL's MAXCHANNELS
+
+/// The channels that NCCL makes: as many as there are ranks on a node. On one node twice as many as
+/// carry the bandwidth of a port, if the GPU's rate is known (search.cc, ncclTopoDupChannels).
+int channels_of(Nodes nodes, Seconds beta, int gpu) {
+  int channels = nodes.size;
+  if (nodes.count == 1 && gpu > 0) {
+    const double port = 1e-9 / beta.value();
+    const double needed = std::ceil(port / kMostOfLl128.at(index_of_gpu(gpu)));
+    channels = static_cast<int>(std::clamp(2 * needed, 1.0 * channels, 1.0 * kMostChannels));
+  }
+  return std::min(channels, kMostChannels);
+}
+
+/// The channels that an allreduce of `bytes` bytes takes if the user does not say: all, as long as
+/// each of the 512 threads of a channel has enough to do.
+int channels_for(NcclChoice choice, Nodes nodes, std::int64_t bytes, int all) {
   constexpr std::int64_t kThreads = 512;
   constexpr std::array<std::int64_t, 3> kBytesOfThread{8, 8, 64};
   std::int64_t least = kThreads * kBytesOfThread.at(static_cast<std::size_t>(choice.protocol));
   const bool ring = choice.algorithm == NcclAlgorithm::ring;
   if (ring && choice.protocol == NcclProtocol::ll) least *= nodes.ranks;
-  return static_cast<int>(std::clamp<std::int64_t>(bytes / least, 1, std::min(nodes.size, kMost)));
+  return static_cast<int>(std::clamp<std::int64_t>(bytes / least, 1, all));
 }
 
-/// An allreduce of NCCL, with all that its options leave open.
+/// A collective of NCCL, with all that its options leave open.
 struct NcclPlan {
   NcclChoice choice = {};
   Nodes nodes;
@@ -195,30 +213,38 @@ struct NcclPlan {
   Seconds per_word = {};  ///< of a thread block, in trees
 };
 
-enum class NcclKind : std::uint8_t { ring, tree, automatic };
+enum class NcclKind : std::uint8_t { ring, tree, automatic, allgather, reduce_scatter };
+
+Collective collective_of(NcclKind kind) {
+  if (kind == NcclKind::allgather) return Collective::allgather;
+  return kind == NcclKind::reduce_scatter ? Collective::reduce_scatter : Collective::allreduce;
+}
 
 /// The plan for a gradient of `words` words.
 NcclPlan plan_of(NcclKind kind, const Options& options, int ranks, std::int64_t words,
                  int known_node, Seconds beta_per_word) {
   NcclPlan plan{.nodes = nodes_of(options, ranks, known_node)};
   const auto given = static_cast<int>(options.integer(kChannels));
-  const NcclFacts facts{.channels = given > 0 ? given : plan.nodes.size,
-                        .beta = beta_per_word * 0.25,
-                        .gpu = static_cast<int>(options.integer(kGpu)),
-                        .ll128 = options.flag(kLl128)};
+  const Seconds beta = beta_per_word * 0.25;
+  const auto gpu = static_cast<int>(options.integer(kGpu));
+  const NcclFacts facts{.channels = given > 0 ? given : channels_of(plan.nodes, beta, gpu),
+                        .beta = beta,
+                        .gpu = gpu,
+                        .ll128 = options.flag(kLl128) || plan.nodes.count == 1};
   const auto best_of = [&](std::span<const NcclAlgorithm> algorithms) {
-    return nccl_choice(4 * words, plan.nodes, facts, algorithms);
+    return nccl_choice(4 * words, plan.nodes, facts, algorithms, collective_of(kind));
   };
   if (kind == NcclKind::automatic) {
     plan.choice = best_of(kAlgorithms);
   } else {
-    const std::array algorithm{kind == NcclKind::ring ? NcclAlgorithm::ring : NcclAlgorithm::tree};
+    const std::array algorithm{kind == NcclKind::tree ? NcclAlgorithm::tree : NcclAlgorithm::ring};
     const auto protocol = static_cast<std::size_t>(options.integer(kProtocol));
     plan.choice = protocol < kProtocols.size()
                       ? NcclChoice{algorithm.front(), kProtocols.at(protocol)}
                       : best_of(algorithm);
   }
-  plan.channels = given > 0 ? given : channels_for(plan.choice, plan.nodes, 4 * words);
+  plan.channels =
+      given > 0 ? given : channels_for(plan.choice, plan.nodes, 4 * words, facts.channels);
   const std::int64_t chunk_words = options.integer(kChunkWords);
   constexpr std::int64_t kRingChunk = std::int64_t{1} << 19;
   if (plan.choice.algorithm == NcclAlgorithm::ring) {
@@ -228,6 +254,7 @@ NcclPlan plan_of(NcclKind kind, const Options& options, int ranks, std::int64_t 
     plan.parts = tree_chunks(words, channel_tree_depth(plan.nodes), plan.channels, chunk_words);
   }
   plan.format = line_format_of(plan.choice, plan.nodes, facts);
+  plan.format.rendezvous = Seconds(options.number(kRendezvous));
   if (kind == NcclKind::tree) {
     // A channel's share goes up and down, a half of it in each of its two trees.
     constexpr double kBytesOfWordBothWaysInHalves = 4 * 2 * 2;
@@ -320,22 +347,27 @@ double longest_delay(const NcclPlan& plan, std::int64_t piece) {
   const LineFormat& format = plan.format;
   const Seconds step =
       plan.nodes.count > 1 ? std::max(format.in_node, format.between_nodes) : format.in_node;
-  return (step + format.handling(static_cast<double>(piece))).value();
+  // A short message fills its last line.
+  const auto wire = static_cast<double>(format.wire(Words(piece)).value());
+  return (step + format.handling(wire * format.data / format.line) + format.rendezvous).value();
 }
 
-Interval ring_interval(const NcclPlan& plan, std::int64_t n) {
+Interval ring_interval(const NcclPlan& plan, Collective collective, std::int64_t n) {
   const double p = plan.nodes.ranks;
   const std::int64_t pieces = std::int64_t{plan.channels} * plan.parts * plan.nodes.ranks;
-  const double turns = 2 * (p - 1) * plan.parts;  // exchanges of each channel
+  // Exchanges of each channel, and those that sum.
+  const double around = (p - 1) * plan.parts;
+  const double turns = collective == Collective::allreduce ? 2 * around : around;
+  const double sums = collective == Collective::allgather ? 0 : around;
   const std::int64_t shortest = n / pieces;
   const std::int64_t longest = (n + pieces - 1) / pieces;
   Interval run{messages_of(plan, turns * plan.channels, shortest),
                messages_of(plan, turns * plan.channels, longest)};
-  run.high.reduced = turns / 2 * plan.channels * static_cast<double>(longest);
+  run.high.reduced = sums * plan.channels * static_cast<double>(longest);
   // With one channel, each exchange waits for the one before.
   const double least = std::min(plan.format.in_node, plan.format.between_nodes).value();
   if (plan.channels == 1) {
-    run.low.reduced = turns / 2 * static_cast<double>(shortest);
+    run.low.reduced = sums * static_cast<double>(shortest);
     run.low.seconds = turns * (plan.nodes.count > 1 ? least : plan.format.in_node.value());
   }
   run.low.seconds += plan.format.launch.value();
@@ -385,10 +417,12 @@ Cost nccl_cost(const CostInput& in, NcclKind kind) {
     return in_network_scheme().run_cost(same_run);
   }
   const bool ring = plan.choice.algorithm == NcclAlgorithm::ring;
-  const Interval run = ring ? ring_interval(plan, in.n) : tree_interval(plan, in.n);
+  const Collective collective = collective_of(kind);
+  const Interval run = ring ? ring_interval(plan, collective, in.n) : tree_interval(plan, in.n);
   const auto n = static_cast<double>(in.n);
   const double p = in.ranks;
-  const double words = ring ? 2 * n * (p - 1) / p : 2 * n;
+  const double ways = collective == Collective::allreduce ? 2 : 1;
+  const double words = ring ? ways * n * (p - 1) / p : 2 * n;
   const auto added = [&](const Terms& end) { return Terms{0, end.words - words, 0, end.seconds}; };
   return {.paper = {},
           .counted = {{run.low.messages, words, run.low.reduced},
@@ -415,23 +449,22 @@ std::optional<Pipeline> nccl_pipeline(const CostInput& in, NcclKind kind) {
   pipeline.options[kChannels] = std::int64_t{plan.channels};
   pipeline.options[kChunkWords] = (half + plan.parts - 1) / plan.parts;
   pipeline.options[kGpu] = in.options->integer(kGpu);
+  pipeline.options[kRendezvous] = in.options->number(kRendezvous);
   pipeline.options[kProtocol] =
       std::int64_t{std::ranges::find(kProtocols, plan.choice.protocol) - kProtocols.begin()};
   return pipeline;
 }
 
 OptionInfo channels_option() {
-  return {kChannels,
-          std::int64_t{0},
-          0,
-          "channels; 0: one for each rank of a node, at most 32, and fewer for short gradients",
-          {},
-          64};
+  return {kChannels, std::int64_t{0},
+          0,         "channels; 0: as NCCL makes them, and fewer for short gradients",
+          {},        64};
 }
 
 OptionInfo ll128_option() {
   return {kLl128, true, 0,
-          "the tuner may take LL128; NCCL takes it only where no CPU lies between GPU and NIC"};
+          "the tuner may take LL128 between nodes; NCCL does only where no CPU lies between GPU "
+          "and NIC"};
 }
 
 OptionInfo gpu_option() {
@@ -442,6 +475,13 @@ OptionInfo gpu_option() {
           "H100's of LL, "
           "and no limit of thread blocks",
           {0, kFirstGpu, 8, kLastGpu}};
+}
+
+OptionInfo rendezvous_option() {
+  return {kRendezvous, 0.0, 0,
+          "seconds more that a message beyond 2 KiB takes between nodes, where the network library "
+          "asks "
+          "the receiver first, as libfabric on Slingshot"};
 }
 
 OptionInfo chunk_option() {
@@ -529,7 +569,7 @@ SchemeInfo auto_ovlp_entry(PaperCost paper) {
       .independent_iterations = true,
       .stand_ins = {.pipeline = auto_ovlp_pipeline},
       .options = {bucket_option(), bucket_bits_option(), node_option(), channels_option(),
-                  chunk_option(), ll128_option(), gpu_option()},
+                  chunk_option(), ll128_option(), gpu_option(), rendezvous_option()},
       .run_cost = auto_ovlp_cost,
       .make = [](const SchemeSetup& setup) -> std::unique_ptr<Scheme> {
         return dense_in_buckets(setup, auto_allreduce(setup));
@@ -541,17 +581,21 @@ std::function<std::optional<Pipeline>(const CostInput&)> pipeline_of(NcclKind ki
   return [kind](const CostInput& in) { return nccl_pipeline(in, kind); };
 }
 
+OptionInfo protocol_option(std::int64_t otherwise) {
+  return {kProtocol,
+          otherwise,
+          0,
+          "0: LL, 1: LL128, 2: Simple, 3: as NCCL's tuner takes",
+          {0, 1, 2, 3}};
+}
+
 SchemeInfo nccl_entry(std::string name, std::string summary, std::string source, PaperCost paper,
                       NcclKind kind) {
   paper.ours = true;
-  std::vector<OptionInfo> options{node_option(), channels_option(), chunk_option(), ll128_option(),
-                                  gpu_option()};
+  std::vector<OptionInfo> options{node_option(),  channels_option(), chunk_option(),
+                                  ll128_option(), gpu_option(),      rendezvous_option()};
   if (kind != NcclKind::automatic) {
-    options.push_back({kProtocol,
-                       std::int64_t{2},
-                       0,
-                       "0: LL, 1: LL128, 2: Simple, 3: as NCCL's tuner takes",
-                       {0, 1, 2, 3}});
+    options.push_back(protocol_option(2));
   }
   if (kind == NcclKind::tree) {
     options.push_back(
@@ -573,16 +617,56 @@ SchemeInfo nccl_entry(std::string name, std::string summary, std::string source,
           .make = [kind](const SchemeSetup& setup) { return std::make_unique<Nccl>(setup, kind); }};
 }
 
+/// A half of the rings' allreduce as a collective.
+SchemeInfo half_entry(std::string name, std::string summary, NcclKind kind) {
+  const auto make = [kind](const SchemeSetup& setup) {
+    const NcclPlan plan = plan_of(kind, setup.options, setup.ranks,
+                                  setup.space.value_words(setup.space.components).value(),
+                                  setup.node, setup.beta_per_word);
+    const CutBlock cut = [shared = setup.shared, gamma = setup.gamma, space = setup.space,
+                          ranks = setup.ranks](const Message& held, int rank, int part, int parts) {
+      const auto begin = [&](int block) { return part_begin(space.components, ranks, block); };
+      const ComponentRange block{.first = begin(rank), .last = begin(rank + 1)};
+      return GradientReduction(*shared, gamma, space, block).cut(held, {part, part + 1}, parts);
+    };
+    return dense_collective(
+        setup, phase_of(plan.choice),
+        [kind, plan, cut](Communicator& comm, Message mine, const GradientReduction& reduction) {
+          const auto half =
+              kind == NcclKind::allgather ? allgather_channel_rings : reduce_scatter_channel_rings;
+          return half(comm, plan.nodes, std::move(mine), reduction, cut, plan.channels, plan.parts,
+                      plan.format);
+        });
+  };
+  const bool sums = kind == NcclKind::reduce_scatter;
+  return {.name = std::move(name),
+          .collective_kind = collective_of(kind),
+          .summary = std::move(summary),
+          .source = "NVIDIA NCCL, connect.cc and tuning.cc",
+          .paper = {.latency = "P-1",
+                    .words = "n (P-1)/P",
+                    .reduced = "0",
+                    .reduced_high = sums ? "n (P-1)/P" : "0",
+                    .ours = true},
+          .exact_when = "P = 1",
+          .added = "one message per channel or loop; flags; the protocol's latency",
+          .dense = true,
+          .options = {node_option(), channels_option(), chunk_option(), ll128_option(),
+                      gpu_option(), rendezvous_option(), protocol_option(3)},
+          .run_cost = [kind](const CostInput& in) { return nccl_cost(in, kind); },
+          .make = make};
+}
+
 }  // namespace
 
 NcclChoice nccl_choice(std::int64_t bytes, Nodes nodes, const NcclFacts& facts,
-                       std::span<const NcclAlgorithm> algorithms) {
+                       std::span<const NcclAlgorithm> algorithms, Collective collective) {
   NcclChoice best{.time = Seconds(std::numeric_limits<double>::infinity())};
   if (nodes.ranks == 1) return best;
   for (const NcclAlgorithm algorithm : algorithms) {
     for (const NcclProtocol protocol : kProtocols) {
       if (protocol == NcclProtocol::ll128 && !facts.ll128) continue;
-      const Seconds time = tuner_time(algorithm, protocol, bytes, nodes, facts);
+      const Seconds time = tuner_time(algorithm, protocol, bytes, nodes, facts, collective);
       if (time < best.time) best = {algorithm, protocol, time};
     }
   }
@@ -610,7 +694,12 @@ std::vector<SchemeInfo> nccl_schemes() {
           "NVIDIA NCCL, trees.cc and tuning.cc; NCCL 2.4 (2019)", tree, NcclKind::tree),
       nccl_entry("dense_auto", "nccl_ring or nccl_tree, and its protocol, as NCCL's tuner chooses",
                  "NVIDIA NCCL, tuning.cc", both, NcclKind::automatic),
-      auto_ovlp_entry(both)};
+      auto_ovlp_entry(both),
+      half_entry("allgather_nccl_ring", "blocks around a ring in each of several channels (NCCL)",
+                 NcclKind::allgather),
+      half_entry("reduce_scatter_nccl_ring",
+                 "blocks around a ring in each of several channels, summed on the way (NCCL)",
+                 NcclKind::reduce_scatter)};
 }
 
 }  // namespace thinwire::algorithms

@@ -1,9 +1,10 @@
-// NCCL's allreduces, and its choice between them.
+// NCCL's collectives, and its choice between its allreduces.
 //
 //   nccl_ring        a ring through all ranks in each of several channels (2.x)
 //   nccl_tree        two binary trees over the nodes in each channel, a chain inside each node (2.4 on)
 //   dense_auto       the one of both, and its protocol, that NCCL's tuner would take
 //   dense_auto_ovlp  dense_auto for each bucket of dense_ovlp: what PyTorch DDP does on NCCL
+//   allgather_nccl_ring, reduce_scatter_nccl_ring  the halves of nccl_ring, as collectives
 //
 // NVIDIA NCCL (github.com/NVIDIA/nccl, BSD licence): src/graph/connect.cc and trees.cc (rings and
 // trees between nodes), src/graph/tuning.cc (the tuner, of 2.29); Jeaugey, "Massively scale your deep learning
@@ -11,7 +12,9 @@
 //
 // Schedule: algorithms/collectives/channels.hpp. The gradient is cut into one share per channel.
 // Channels enter a node at different ranks, spread over it, so with as many channels as ranks of a node
-// (the default), or as NICs, every NIC carries one channel. Short gradients take fewer: each has to have 32 KiB with Simple, 4 KiB
+// (the default), or as NICs, every NIC carries one channel. On one node, with option `gpu`, there are
+// twice as many as carry the bandwidth of a port at the tuner's rate with LL128 (search.cc,
+// ncclTopoDupChannels), at most 32. Short gradients take fewer: each has to have 32 KiB with Simple, 4 KiB
 // with the others, and P times that with LL in the ring (enqueue.cc: 512 threads, and the bytes that
 // each of them must have). NCCL searches the ways of its rings inside the nodes for the links
 // that it finds; here they visit the ranks in order, as is right behind an NVSwitch.
@@ -41,6 +44,9 @@
 // a slot of NCCL's buffers. On MareNostrum 5, rings of 64 MiB on 16 and 64 nodes take 1.4 and 1.3 times as
 // long as without.
 //
+// With option `rendezvous_s`, a message of more than 2 KiB on the wire takes so long more between
+// nodes: libfabric on Slingshot asks the receiver first.
+//
 // Cost, with C channels, L loops, and f = 2, 16/15 or 1 words on the wire per word of data:
 //   nccl_ring  L C 2 (P-1) messages and 2n (P-1)/P f words per rank. On the α-β machine, where all
 //              channels share a rank's port, it takes at least their sum, and at most the time of
@@ -49,6 +55,9 @@
 //   nccl_tree  a rank sends and receives 2n (P-1)/P f words on average, and at most five messages of
 //              a chunk for each pair of chunks in each channel; filling and draining take the depth of
 //              the trees, log m + g - 1 for m nodes of g ranks, twice.
+//   allgather_nccl_ring, reduce_scatter_nccl_ring  a half of nccl_ring's; n is the whole vector. The
+//              tuner has half the ring's latencies, and no plateau with Simple. NCCL's other ways
+//              (PAT with a rank a node, from 2.23 on; NVLS) are not here.
 // The sources promise 2 (P-1) α + 2n (P-1)/P β for the ring, and 2 (g - 1 + log m) α + 2n β for the
 // trees. Both ends of the trees' interval are bounds of a coarse kind: the upper one, as if each
 // round of chunks took all messages of the busiest rank, is not proven, but tested. Exact at P = 1.
@@ -60,8 +69,9 @@
 // of the protocols' bandwidths), and takes the least. The bandwidth of a channel is 1/β of the
 // network. With option `gpu` (7: V100, 8: A100, 9: H100) it takes the most that the thread blocks of a
 // channel reach (perChMaxTreeBws, perChMaxRingLL128Bws), and for trees on two nodes, where NCCL takes the
-// bandwidth inside them, this alone. With `ll128` off it leaves LL128 out. NCCL does so unless the path
-// from GPU to NIC stays below the CPU (typeInter at most PXB, or PXN from Hopper on). The phase of the run is called after what it took: ring_ll ... tree_simple.
+// bandwidth inside them, this alone. With `ll128` off it leaves LL128 out on several nodes. NCCL does so
+// unless the path from GPU to NIC stays below the CPU (typeInter at most PXB, or PXN from Hopper on).
+// The phase of the run is called after what it took: ring_ll ... tree_simple.
 //
 // dense_auto_ovlp has the schedule of dense_ovlp: one bucket after another on the second strand. It
 // costs the sum of its buckets; both ends are sums of the ends of dense_auto. Communication takes no
@@ -97,9 +107,12 @@ struct NcclFacts {
   int gpu = 0;
   bool ll128 = true;
 };
-/// What NCCL's tuner takes of these algorithms for an allreduce of `bytes` bytes.
+/// What NCCL's tuner takes of these algorithms for a collective of `bytes` bytes: those of an
+/// allreduce's vector, an allgather's result, or a rank's input of a reduce-scatter. Only allreduces
+/// have trees.
 [[nodiscard]] NcclChoice nccl_choice(std::int64_t bytes, Nodes nodes, const NcclFacts& facts,
-                                     std::span<const NcclAlgorithm> algorithms);
+                                     std::span<const NcclAlgorithm> algorithms,
+                                     Collective collective = Collective::allreduce);
 
 [[nodiscard]] std::vector<SchemeInfo> nccl_schemes();
 

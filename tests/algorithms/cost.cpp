@@ -93,7 +93,8 @@ bool is_exact(const std::string& name, int ranks, std::int64_t n) {
     return core == number || n % core == 0;
   };
   if (name == "dense_rabenseifner" || name == "dense_ovlp") return rabenseifner(ranks);
-  if (name == "dense_double_tree" || name.starts_with("dense_auto") || name.starts_with("nccl_")) {
+  if (name == "dense_double_tree" || name.starts_with("dense_auto") ||
+      name.find("nccl_") != std::string::npos) {
     return ranks == 1;
   }
   if (name == "dense_nonoverlapping" || name == "powersgd")

@@ -146,7 +146,8 @@ TEST_CASE("The trees of a channel are trees over all ranks") {
   }
 }
 
-TEST_CASE("NCCL's allreduces give every rank the sum whatever nodes, channels, chunks, protocol") {
+TEST_CASE(
+    "NCCL's collectives give every rank its result whatever nodes, channels, chunks, protocol") {
   for (const int ranks : {1, 2, 3, 7, 12, 23}) {
     for (const std::int64_t node : {1, 3, 4, 8}) {
       for (const std::int64_t channels : {0, 1, 3}) {
@@ -156,7 +157,8 @@ TEST_CASE("NCCL's allreduces give every rank the sum whatever nodes, channels, c
                                   {"protocol", (node + channels) % 3},
                                   {"channel_bandwidth", node == 3 ? 0.0 : 20.0},
                                   {"bucket_words", std::int64_t{60}}};
-        for (const char* name : {"nccl_ring", "nccl_tree", "dense_auto", "dense_auto_ovlp"}) {
+        for (const char* name : {"nccl_ring", "nccl_tree", "dense_auto", "dense_auto_ovlp",
+                                 "allgather_nccl_ring", "reduce_scatter_nccl_ring"}) {
           CAPTURE(name);
           CAPTURE(ranks);
           CAPTURE(node);
@@ -172,7 +174,7 @@ TEST_CASE("NCCL's allreduces give every rank the sum whatever nodes, channels, c
   }
 }
 
-TEST_CASE("NCCL's allreduces take a time within their interval at random sizes and options") {
+TEST_CASE("NCCL's collectives take a time within their interval at random sizes and options") {
   Generator generator(17);
   for (int i = 0; i < (test::kSanitized ? 30 : 150); ++i) {
     const int ranks = 1 + static_cast<int>(below(generator, 40));
@@ -181,10 +183,14 @@ TEST_CASE("NCCL's allreduces take a time within their interval at random sizes a
         {"node", 1 + below(generator, 9)},
         {"channels", below(generator, 6)},
         {"chunk_words", i % 3 == 0 ? std::int64_t{0} : 1 + n / (1 + below(generator, 50))},
-        {"protocol", below(generator, 3)},
+        {"protocol", below(generator, 4)},
+        {"gpu", std::array<std::int64_t, 4>{0, 7, 8, 9}.at(below(generator, 4))},
+        {"ll128", below(generator, 2) == 1},
+        {"rendezvous_s", i % 4 == 0 ? 1e-5 : 0.0},
         {"channel_bandwidth", i % 2 == 0 ? 0.0 : static_cast<double>(below(generator, 40))},
         {"bucket_words", 1 + below(generator, n)}};
-    for (const char* name : {"nccl_ring", "nccl_tree", "dense_auto_ovlp"}) {
+    for (const char* name : {"nccl_ring", "nccl_tree", "dense_auto_ovlp", "allgather_nccl_ring",
+                             "reduce_scatter_nccl_ring"}) {
       if (name == std::string("dense_auto_ovlp") && n > 10000) continue;
       CAPTURE(name);
       CAPTURE(ranks);
@@ -220,6 +226,35 @@ TEST_CASE("The worked example of nccl_ring is right, and a ring of one channel i
     const double polls = 64 * 4e-9 / (ranks > 2 ? 20.4 : 39);
     CHECK(run_nccl("nccl_ring", ranks, 64 * ranks, ll).time ==
           test::approx(launched * 6.6e-6 + formula(steps, 128 * steps) + steps * (2.3e-6 + polls)));
+  }
+}
+
+TEST_CASE("The halves of NCCL's ring carry a share of each block in every channel") {
+  for (const char* name : {"allgather_nccl_ring", "reduce_scatter_nccl_ring"}) {
+    CAPTURE(name);
+    NcclOptions options{
+        {"node", std::int64_t{4}}, {"channels", std::int64_t{4}}, {"protocol", std::int64_t{2}}};
+    const NcclOutcome outcome = run_nccl(name, 8, 6400, options);
+    CHECK(outcome.low.messages == 28);
+    for (const RankReport& rank : outcome.report.ranks) {
+      CHECK(rank.total().messages_sent == 28);
+      CHECK(rank.total().words_sent == Words(5600));
+    }
+    // Two loops of a channel send each block in two pieces.
+    options["chunk_words"] = std::int64_t{100};
+    CHECK(run_nccl(name, 8, 6400, options).report.ranks.front().total().messages_sent == 56);
+  }
+  // With one channel each is a ring of P-1 steps, and both are the allreduce, which launches once.
+  const NcclOptions one{
+      {"channels", std::int64_t{1}}, {"node", std::int64_t{1}}, {"protocol", std::int64_t{2}}};
+  for (const int ranks : {2, 3, 8, 13}) {
+    CAPTURE(ranks);
+    const auto time = [&](const char* name) { return run_nccl(name, ranks, 64 * ranks, one).time; };
+    const double steps = ranks - 1;
+    const double half = 8.4e-6 + formula(steps, 64 * steps) + steps * 11.3e-6;
+    CHECK(time("allgather_nccl_ring") == test::approx(half));
+    CHECK(time("reduce_scatter_nccl_ring") == test::approx(half));
+    CHECK(time("nccl_ring") == test::approx(2 * half - 8.4e-6));
   }
 }
 
@@ -301,6 +336,11 @@ TEST_CASE("The tuner takes what its table says") {
   const NcclChoice ring = nccl_choice(1024, nodes, facts, std::array{NcclAlgorithm::ring});
   CHECK(ring.protocol == NcclProtocol::ll);
   CHECK(ring.time.value() == test::approx(156.4e-6 + 1024 / (20.4e9 * 64 / 126)).epsilon(1e-9));
+  // An allgather goes around once: 6.6 + 56 x 1 + 7 x 2.7 = 81.5 us, and 63/64 of the bytes.
+  const NcclChoice gather =
+      nccl_choice(1024, nodes, facts, std::array{NcclAlgorithm::ring}, Collective::allgather);
+  CHECK(gather.protocol == NcclProtocol::ll);
+  CHECK(gather.time.value() == test::approx(81.5e-6 + 1024 / (20.4e9 * 64 / 63)).epsilon(1e-9));
   // Without LL128, what it would have taken is LL's or Simple's.
   CHECK(choice(1 << 22).protocol == NcclProtocol::ll128);
   facts.ll128 = false;
