@@ -31,6 +31,8 @@ namespace {
 
 /// The most sizes of a collective that are predicted.
 constexpr std::size_t kPredictedSizes = 12;
+/// An rms of log(simulated/measured), a factor of 1.5, beyond which a fit says that it is poor.
+constexpr double kPoorFit = 0.4;
 
 struct FitFlags {
   std::vector<std::string> logs;
@@ -151,6 +153,34 @@ void print_predictions(const FitFlags& flags, const studies::MachineFit& found,
   std::fflush(stdout);
 }
 
+struct FittedMachine {
+  std::unique_ptr<studies::MadeMachine> made;
+  studies::MachineFit fit;
+};
+
+/// The machine with NCCL's protocol LL128, or without it where the rows of several nodes fit better so.
+FittedMachine best_made(const FitFlags& flags, const std::string& output) {
+  const std::vector<studies::MeasuredRow> rows = studies::read_all_measured(flags.logs, flags.name);
+  const auto fitted = [&](bool ll128) {
+    studies::MachineWishes wishes = flags.wishes;
+    wishes.ll128 = ll128;
+    FittedMachine machine{.made = std::make_unique<studies::MadeMachine>(rows, wishes, output),
+                          .fit = {}};
+    machine.fit = studies::fit(machine.made->rows(), machine.made->problem(), "",
+                               [&](const run::Sweep& sweep) {
+                                 return run_shown("fitting", sweep.points, flags.options.jobs);
+                               });
+    return machine;
+  };
+  FittedMachine with = fitted(true);
+  if (!with.made->may_lack_ll128()) return with;
+  FittedMachine without = fitted(false);
+  const bool better = without.fit.rms < with.fit.rms;
+  say("NCCL's LL128 between nodes: {}, since the rms is {:.3f} with it and {:.3f} without",
+      better ? "off" : "on", with.fit.rms, without.fit.rms);
+  return better ? std::move(without) : std::move(with);
+}
+
 /// Makes the machine of the logs, fits it, writes it, and predicts more nodes.
 int fit_made(const FitFlags& flags) {
   if (!flags.settings.empty()) {
@@ -173,18 +203,21 @@ int fit_made(const FitFlags& flags) {
     check_output(output.string(), {studies::measured_file(log).path});
     check_output(platform.string(), {studies::measured_file(log).path});
   }
-  studies::MadeMachine made(studies::read_all_measured(flags.logs, flags.name), flags.wishes,
-                            output.string());
-  studies::MachineFit found =
-      studies::fit(made.rows(), made.problem(), "", [&](const run::Sweep& sweep) {
-        return run_shown("fitting", sweep.points, flags.options.jobs);
-      });
+  FittedMachine best = best_made(flags, output.string());
+  studies::MadeMachine& made = *best.made;
+  studies::MachineFit& found = best.fit;
   const int nodes = std::max(flags.nodes.value_or(0), made.most_nodes());
   write_text(platform.string(), made.platform_xml(found.values(), nodes));
   found.machine = made.described(found.values(), platform.string());
   write_text(output.string(), made.to_json(found).dump(2) + "\n");
   say_fitted(found);
   for (const std::string& assumed : made.assumed()) say("assumed: {}", assumed);
+  if (found.rms > kPoorFit) {
+    say("the logs do not fit this machine: simulated times are off by a factor of {:.1f}; check "
+        "the "
+        "numbers of GPUs and NICs, the bandwidth of a NIC and the algorithm of each log",
+        std::exp(found.rms));
+  }
   if (flags.nodes) print_predictions(flags, found, made);
   say("wrote {} ({} nodes) and {}; next: thinwire run --platform {} -P {}", platform.string(),
       nodes, output.string(), output.string(), nodes * made.ranks_per_node());
@@ -229,6 +262,10 @@ void add_fit(Command& app) {
       .add_option("--gpu-bandwidth", flags->wishes.gpu_bandwidth,
                   "of a GPU to the switch of its node, each way, where no log is of one node")
       .value_text("BANDWIDTH [300GBps]");
+  command
+      .add_option("--device", flags->wishes.device,
+                  "the GPUs: v100, a100 or h100, whose rates NCCL's tuner has")
+      .value_text("GPU [as the logs name it]");
   command
       .add_option("--oversubscription", flags->wishes.oversubscription,
                   "of leaf switches: bandwidth from below over bandwidth to above")

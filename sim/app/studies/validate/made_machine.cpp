@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <tuple>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "sim/app/plan/config.hpp"
 #include "sim/app/plan/settings.hpp"
 #include "sim/app/studies/claims/trials.hpp"
+#include "sim/app/studies/validate/measured/timed_lines.hpp"
 #include "sim/core/base/errors.hpp"
 #include "topologies/generators/family.hpp"
 #include "topologies/generators/quantities.hpp"
@@ -37,6 +39,16 @@ double rate_of_rank(const MeasuredRow& row) {
   const bool twice = row.collective == "allreduce";
   if (row.collective == "ping_pong") return 8 * static_cast<double>(row.elements) / row.seconds;
   return (twice ? 2 : 1) * share * 4 * static_cast<double>(row.elements) / row.seconds;
+}
+
+/// The compute capability of a GPU whose rates NCCL's tuner has, by its name; 0 of others.
+std::int64_t compute_capability(const std::string& device) {
+  constexpr std::array kNames{std::pair{"v100", 7}, std::pair{"a100", 8}, std::pair{"a800", 8},
+                              std::pair{"h100", 9}, std::pair{"h200", 9}, std::pair{"h800", 9}};
+  for (const auto& [name, capability] : kNames) {
+    if (lower(device).find(name) != std::string::npos) return capability;
+  }
+  return 0;
 }
 
 double given_or(const std::map<std::string, double>& values, const char* name, double otherwise) {
@@ -84,6 +96,7 @@ MadeMachine::MadeMachine(std::vector<MeasuredRow> rows, MachineWishes wishes,
     machine_.calibrated_on.push_back({.run = run, .nodes = nodes});
   machine_.settings = {{"network", "links"}};
   // NCCL writes into a slot of its buffers (4 MiB by NCCL_BUFFSIZE, 8 slots) before the receiver asks.
+  if (machine_.gpu) take_device();
   machine_.settings["machine"]["eager_bytes"] = machine_.gpu ? 524288 : 16384;
   if (!machine_.gpu) assumed_.emplace_back("messages up to 16 KiB are eager");
 }
@@ -153,6 +166,23 @@ void MadeMachine::take_rates() {
     assumed_.push_back(fmt::format("{} of a GPU to the switch of its node: no log is of one node",
                                    topologies::bandwidth_text(gpu_bandwidth_)));
   }
+}
+
+void MadeMachine::take_device() {
+  std::string device = wishes_.device;
+  for (const MeasuredRow& row : rows_) {
+    if (device.empty()) device = row.device;
+  }
+  const std::int64_t capability = compute_capability(device);
+  if (capability == 0 && !wishes_.device.empty()) {
+    throw InputError("--device {}: its rates are not known; these are: v100, a100, h100",
+                     wishes_.device);
+  }
+  if (capability == 0) {
+    assumed_.emplace_back(
+        "no limits of the GPU's thread blocks: no log names a V100, A100 or H100; see --device");
+  }
+  machine_.settings["options"] = {{"gpu", capability}, {"ll128", wishes_.ll128}};
 }
 
 std::vector<FitVariable> MadeMachine::variables() const {

@@ -18,6 +18,8 @@ struct MachineWishes {
   std::optional<int> nics = {};                 ///< of a node
   std::string nic_bandwidth = {};               ///< of one NIC, "400Gbps"; empty: as the rows show
   std::string gpu_bandwidth = {};               ///< of a GPU to its node's switch; empty: likewise
+  std::string device = {};                      ///< the GPU, "h100"; empty: as the rows name it
+  bool ll128 = true;                            ///< NCCL may take its protocol LL128
   std::optional<double> oversubscription = {};  ///< of a leaf switch
   std::optional<int> leaf_nodes = {};           ///< nodes below a leaf switch
 };
@@ -45,6 +47,8 @@ class MadeMachine {
   [[nodiscard]] Json to_json(const MachineFit& fit) const;
   /// What nobody said and no row shows, in words.
   [[nodiscard]] const std::vector<std::string>& assumed() const { return assumed_; }
+  /// Whether the rows may show that NCCL's LL128 is off: they are of NCCL on several nodes.
+  [[nodiscard]] bool may_lack_ll128() const { return machine_.gpu && has_more_nodes_; }
   [[nodiscard]] int most_nodes() const { return most_nodes_; }
   [[nodiscard]] int ranks_per_node() const { return ranks_per_node_; }
 
@@ -53,6 +57,7 @@ class MadeMachine {
 
   void count_nodes();
   void take_rates();
+  void take_device();
   [[nodiscard]] double rate_of(bool one_node) const;
   [[nodiscard]] std::vector<FitVariable> variables() const;
 
