@@ -1,0 +1,94 @@
+#include "sim/app/studies/validate/predict.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/support/approx.hpp"
+
+namespace {
+
+using thinwire::plan::Point;
+using thinwire::results::Row;
+using thinwire::studies::MeasuredRow;
+using thinwire::studies::PredictedRow;
+using TimeOf = std::function<double(const Point&)>;
+
+/// The prediction of one row on `nodes` nodes by a program whose times are known.
+PredictedRow predicted(const std::string& library, const std::string& algorithm, int nodes,
+                       const TimeOf& time_of) {
+  thinwire::studies::MachineDescription machine;
+  machine.name = "made";
+  machine.gpu = library == "NCCL";
+  machine.settings = {{"network", "alphabeta"},
+                      {"machine", {{"alpha_s", 1e-6}, {"beta_s_per_word", 4e-10}}}};
+  const MeasuredRow row{.machine = "made",
+                        .run = "a",
+                        .test = "0",
+                        .nodes = 2,
+                        .tasks_per_node = 1,
+                        .collective = "allreduce",
+                        .library = library,
+                        .algorithm = algorithm,
+                        .gpu = machine.gpu,
+                        .elements = 1 << 22,
+                        .seconds = 1e-3,
+                        .place = "log:1"};
+  const auto run = [&](const std::vector<Point>& points) {
+    std::vector<Row> rows(points.size());
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      rows[i].outcome.emplace().iteration_times = {thinwire::Seconds(time_of(points[i]))};
+    }
+    return rows;
+  };
+  return thinwire::studies::predict({row}, machine, nodes, 1, 1, run).at(0);
+}
+
+double linear(const Point& point) { return 1e-5 + 2e-6 * point.ranks; }
+double logarithmic(const Point& point) { return 1e-5 + 3e-6 * std::log2(point.ranks); }
+
+}  // namespace
+
+TEST_CASE("A point of few ranks is predicted by itself") {
+  const PredictedRow few = predicted("OMPI", "ring_ompi", 64, linear);
+  CHECK(few.simulated_nodes == 0);
+  CHECK(few.measured_nodes == 2);
+  CHECK(few.seconds.value() == thinwire::test::approx(1e-5 + 2e-6 * 64));
+}
+
+TEST_CASE("Times that grow as those of rings and of trees do go on exactly") {
+  const PredictedRow ring = predicted("OMPI", "ring_ompi", 16384, linear);
+  CHECK(ring.simulated_nodes > 0);
+  CHECK(ring.simulated_nodes < 16384);
+  CHECK(ring.seconds.value() == thinwire::test::approx(1e-5 + 2e-6 * 16384));
+  const PredictedRow tree = predicted("OMPI", "recursive_doubling_ompi", 1 << 20, logarithmic);
+  CHECK(tree.simulated_nodes > 0);
+  CHECK(tree.seconds.value() == thinwire::test::approx(1e-5 + 3e-6 * 20));
+  // What falls, as noise does, goes on as it is.
+  const auto falling = [](const Point& point) { return 1 / std::log2(point.ranks); };
+  const PredictedRow noise = predicted("OMPI", "ring_ompi", 16384, falling);
+  CHECK(noise.seconds.value() == thinwire::test::approx(1 / std::log2(noise.simulated_nodes)));
+}
+
+TEST_CASE("What NCCL chooses is the faster one of its ring and its tree where both go on") {
+  for (const bool ring_is_faster : {true, false}) {
+    CAPTURE(ring_is_faster);
+    const auto time_of = [&](const Point& point) {
+      const bool ring = point.scheme->name == "nccl_ring";
+      return ring == ring_is_faster ? logarithmic(point) : 2 * logarithmic(point);
+    };
+    const PredictedRow row = predicted("NCCL", "default_nccl", 16384, time_of);
+    CHECK(row.simulated_nodes > 0);
+    CHECK(row.seconds.value() == thinwire::test::approx(1e-5 + 3e-6 * 14));
+  }
+}
+
+TEST_CASE("The interval holds 90% of times that scatter as the fit's, and widens with the nodes") {
+  using thinwire::studies::interval_factor;
+  CHECK(interval_factor(0.1, 2, 2) == thinwire::test::approx(std::exp(0.1645)));
+  CHECK(interval_factor(0, 2, 16) == thinwire::test::approx(std::exp(1.645 * 0.3)));
+  CHECK(interval_factor(0.3, 2, 32) == thinwire::test::approx(std::exp(1.645 * 0.5)));
+}
