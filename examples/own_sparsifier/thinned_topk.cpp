@@ -47,6 +47,6 @@ SparsifierInfo thinned_topk_sparsifier() {
           .source = "examples/own_sparsifier",
           .independent_iterations = true,
           .draws = true,
-          .options = {{"times", std::int64_t{2}, 1, "the k are drawn from so many times k"}},
+          .options = {{"times", std::int64_t{2}, 1, "k entries are drawn from times * k"}},
           .make = without_state(thinned_topk)};
 }

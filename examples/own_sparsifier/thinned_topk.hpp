@@ -1,8 +1,8 @@
 // thinned_topk: a random k of the entries of largest magnitude, which are `times` as many. An
 // example of a sparsifier that is not Thinwire's.
 //
-// Exact top-k sends the same few coordinates in each iteration, and others wait long. Here each of
-// the times·k largest entries is sent in one of `times` iterations, in the mean.
+// Exact top-k tends to send the same coordinates in each iteration, and the others wait for a long
+// time. Here each of the times·k largest entries is sent in one of `times` iterations, on average.
 //
 // Work: a selection of the times·k largest of n components, and as many random numbers. Every rank
 // selects k entries, or all that are not zero where these are fewer.

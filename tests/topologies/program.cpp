@@ -202,7 +202,7 @@ TEST_CASE("topo check compares the compact routes of every pair when asked to") 
   const Ended ended = run_program("topo check gige_star --routes");
   CHECK(ended.exit_code == 0);
   CHECK(ended.out.starts_with("64 hosts, 4032 routes (all): no problems\ncompact routes: 4096 "));
-  CHECK(contains(ended.out, " s, all as SimGrid's; 64 x 64 classes, "));
+  CHECK(contains(ended.out, " s, all equal to SimGrid's; 64 x 64 classes of hosts, "));
   CHECK(lines_in(ended.out) == 2);
 }
 

@@ -83,7 +83,8 @@ Family dragonfly_family() {
        {"black-latency", "100ns", "of a black link"},
        {"blue-bandwidth", "4.7GBps", "of a blue cable"},
        {"blue-latency", "500ns", "of a blue link"},
-       {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"}},
+       {"gap", "300ns",
+        "fixed time of each message on a host's port, beside the time of its bytes"}},
       "groups",
       &dragonfly_xml,
       &dragonfly_words};

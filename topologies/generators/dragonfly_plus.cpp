@@ -68,7 +68,8 @@ Family dragonfly_plus_family() {
        {"uplink-latency", "150ns", "of a link between leaf and spine"},
        {"global-bandwidth", "25GBps", "of a cable between two cells"},
        {"global-latency", "250ns", "of a link between two cells"},
-       {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"}},
+       {"gap", "300ns",
+        "fixed time of each message on a host's port, beside the time of its bytes"}},
       "cells",
       &dragonfly_plus_xml,
       &dragonfly_plus_words};

@@ -112,7 +112,8 @@ Family fat_tree_family() {
        {"cables", "1", "parallel cables at each level; one number goes for all"},
        {"bandwidth", "25GBps", "of a cable, each way"},
        {"latency", "300ns", "of a cable"},
-       {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"}},
+       {"gap", "300ns",
+        "fixed time of each message on a host's port, beside the time of its bytes"}},
       "",
       &fat_tree_xml,
       &fat_tree_words};

@@ -262,7 +262,8 @@ Family nvlink_ib_family() {
        {"nic-bandwidth", "25GBps", "of a NIC, each way"},
        {"nic-latency", "1.085us", "of a NIC's link to its leaf"},
        {"uplink-latency", "115ns", "of a leaf's link to the core"},
-       {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"}},
+       {"gap", "300ns",
+        "fixed time of each message on a host's port, beside the time of its bytes"}},
       "nodes",
       &nvlink_ib_xml,
       &nvlink_ib_words};

@@ -66,7 +66,8 @@ Family rails_family() {
        {"nic-bandwidth", "25GBps", "of a NIC, each way"},
        {"nic-latency", "1.085us", "of a NIC's link to the switch of its rail"},
        {"uplink-latency", "115ns", "of a switch's link to the core"},
-       {"gap", "300ns", "time that a message occupies a host's port beyond its bytes"}},
+       {"gap", "300ns",
+        "fixed time of each message on a host's port, beside the time of its bytes"}},
       "islands",
       &rails_xml,
       &rails_words};

@@ -124,7 +124,7 @@ Family star_family() {
         "1: one zone of hosts, switch and cables, as run --packet needs it; for small stars"},
        {"switches", "", "switches in a row, each with an equal block of the hosts, needs flat [1]"},
        {"uplink", "", "bandwidth of a cable between two switches, each way, with several switches"},
-       {"gap", "2us", "time that a message occupies a host's port beyond its bytes"}},
+       {"gap", "2us", "fixed time of each message on a host's port, beside the time of its bytes"}},
       "",
       &star_xml,
       &star_words};

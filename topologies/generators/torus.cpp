@@ -102,7 +102,8 @@ Family torus_family() {
        {"latency", "100ns", "of a cable"},
        {"port-bandwidth", "40.8GBps", "of a host's network interfaces together, each way"},
        {"port-latency", "195ns", "of a host's port; a route has two of them"},
-       {"gap", "100ns", "time that a message occupies a host's port beyond its bytes"}},
+       {"gap", "100ns",
+        "fixed time of each message on a host's port, beside the time of its bytes"}},
       "",
       &torus_xml,
       &torus_words};

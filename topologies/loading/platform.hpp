@@ -6,8 +6,9 @@
 // What Thinwire reads from a platform beyond SimGrid, as properties:
 //   host  thinwire.node       name of the node that the host is part of (GPUs of one machine);
 //                             without it a host is a node of its own
-//   zone  thinwire.message_gap      on the outermost zone: seconds that a message occupies the
-//                             ports of its hosts beyond its bytes (LogGP's g; α of the α-β machine)
+//   zone  thinwire.message_gap      on the outermost zone: fixed seconds of each message on the
+//                             ports of its hosts, beside the time of its bytes (LogGP's g; α of
+//                             the α-β machine)
 //   zone  thinwire.reducing.node     on the outermost zone: "BANDWIDTH LATENCY" of the switches inside
 //   zone  thinwire.reducing.network  nodes, or between them: they sum what ranks send through them.
 //                             Without it switches only forward

@@ -308,8 +308,8 @@ void say_repeated(std::size_t left_out, const std::vector<plan::Point>& others) 
   if (left_out == 0) return;
   const bool dense =
       std::ranges::any_of(others, [](const plan::Point& point) { return point.scheme->dense; });
-  say("points that are given more than once run once: {} left out{}", left_out,
-      dense ? " (dense schemes read no density)" : "");
+  say("note: repeated points left out: {}{}", left_out,
+      dense ? " (dense schemes have no density)" : "");
 }
 
 void say_contradictions(const results::UniqueRows& rows) {
@@ -353,7 +353,8 @@ bool report_troubles(const std::vector<results::Row>& rows) {
         const bool uneven = selection && selection->least != selection->most;
         return plan::approximation_error(row.point, uneven) > kUsualError;
       },
-      "are of few ranks that stand for all although their parts or selections differ: errors of up "
+      "are of a few ranks that stand for all although their parts or selections differ: errors of "
+      "up "
       "to 25% were seen (docs/explanation/approximate.md)");
   note(
       rows, [](const results::Row& row) { return row.outcome && row.outcome->extrapolated_chunks; },

@@ -67,8 +67,8 @@ int make(const topologies::Family& family, MakeFlags& flags) {
   if (asked == flags.given.end()) return 0;
   const std::int64_t hosts = topologies::platform_xml_from(xml, family.name).hosts;
   if (parse_whole(asked->second) != hosts) {
-    say("note: {}: {} hosts, since it is made of whole parts; asked for were {}", family.name,
-        hosts, asked->second);
+    say("note: {}: {} hosts instead of {}, because all its parts are complete", family.name, hosts,
+        asked->second);
   }
   return 0;
 }
@@ -280,9 +280,8 @@ struct TopoCheckFlags {
 
 void print_compact_routes(const topologies::CompactRoutesCheck& routes) {
   fmt::print(
-      "compact routes: {} pairs compared in {:.3g} s, all as SimGrid's; {} x {} classes, {:.3g} "
-      "MB, "
-      "made in {:.3g} s\n",
+      "compact routes: {} pairs compared in {:.3g} s, all equal to SimGrid's; {} x {} "
+      "classes of hosts, {:.3g} MB, built in {:.3g} s\n",
       routes.pairs, routes.comparison_s, routes.rows, routes.columns,
       static_cast<double>(routes.bytes) / 1e6, routes.making_s);
 }
@@ -336,8 +335,9 @@ void add_check(Command& topo) {
   add_columns(command, flags->view);
   command.footer(
       "Exit codes: 0 no problems (there may be warnings), 1 problems, 2 cannot be loaded.\n"
-      "A platform is SimGrid's XML. Its outermost zone should say how long a message occupies the\n"
-      "port of a host beyond its bytes, and hosts or clusters on which node they are:\n"
+      "A platform is SimGrid's XML. Its outermost zone should give the message gap (the fixed\n"
+      "time of each message on a host's port, beside the time of its bytes), and each host or\n"
+      "cluster the node that it is part of:\n"
       "  <prop id=\"thinwire.message_gap\" value=\"300ns\"/>\n"
       "  <prop id=\"thinwire.node\" value=\"node0\"/>\n"
       "Examples:\n"

@@ -187,8 +187,7 @@ int selection(const SelectionFlags& flags) {
     }
   }
   if (!flags.series) {
-    say("{}: k is {:g} of the coordinates; late is from iteration {} on", flags.input, density,
-        from);
+    say("{}: the density is {:g}; 'late' means from iteration {} on", flags.input, density, from);
   }
   fmt::print("{}", report::render(flags.view, records, selection_columns(flags.series)));
   return 0;

@@ -245,7 +245,7 @@ class Resolving {
   std::optional<std::string> why_left_out(const Setting& setting, const Json& value) {
     if (!setting.networks.has(point_.network->id)) {
       if (is_default(setting, value)) return "";
-      return fmt::format("the network {} does not read it; {} {}", point_.network->name,
+      return fmt::format("the network {} does not use this setting; {} {}", point_.network->name,
                          setting.readers(), setting.networks.size() == 1 ? "does" : "do");
     }
     for (const Circumstance* const circumstance : setting.when) {

@@ -132,13 +132,13 @@ std::string why_incomparable(const Row& row, const plan::NetworkInfo& network) {
     return "an iteration of a training takes longer than its allreduce";
   }
   if (network.is_real) return "the times of 'mpi' come from a real machine";
-  if (row.point.few_ranks() > 0) return "few ranks stand for all ('approximate')";
+  if (row.point.few_ranks() > 0) return "a few ranks stand for all ('approximate')";
   if (row.outcome && row.outcome->extrapolated_chunks) {
-    return "few chunks stand for all ('approximate')";
+    return "a few chunks stand for all ('approximate')";
   }
   if (!network.has_clock) return "";
   if (row.point.stragglers.any()) return "the formulas have no stragglers";
-  if (!has_papers_machine(row.point)) return "the machine has settings beside α, β and γ";
+  if (!has_papers_machine(row.point)) return "the machine has settings other than α, β and γ";
   return "";
 }
 

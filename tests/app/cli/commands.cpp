@@ -160,9 +160,9 @@ TEST_CASE("every flag takes numbers as people write them" * doctest::test_suite(
 
 TEST_CASE("a platform of more hosts than were asked for says so") {
   CHECK(run_program("topo make fat_tree hosts=17").err ==
-        "note: fat_tree: 256 hosts, since it is made of whole parts; asked for were 17\n");
+        "note: fat_tree: 256 hosts instead of 17, because all its parts are complete\n");
   CHECK(run_program("topo make dragonfly hosts=1000").err ==
-        "note: dragonfly: 1152 hosts, since it is made of whole parts; asked for were 1000\n");
+        "note: dragonfly: 1152 hosts instead of 1000, because all its parts are complete\n");
   for (const char* whole : {"fat_tree hosts=512", "star hosts=17", "star", "nvlink_ib hosts=16"}) {
     CHECK(run_program(std::string("topo make ") + whole).err == "");
   }
@@ -185,7 +185,7 @@ TEST_CASE("a point that is given twice runs once") {
   const Ended once = run_program("run -n 1000 -P 8,8 --scheme topka,topka");
   CHECK(once.exit_code == 0);
   CHECK(lines_in(once.out) == 2);
-  CHECK(once.err.starts_with("points that are given more than once run once: 3 left out"));
+  CHECK(once.err.starts_with("note: repeated points left out: 3"));
 }
 
 TEST_CASE("a dense scheme runs once however many densities are given, and shows none") {
@@ -193,7 +193,7 @@ TEST_CASE("a dense scheme runs once however many densities are given, and shows 
   CHECK(run.exit_code == 0);
   CHECK(lines_in(run.out) == 5);
   CHECK(run.out.find("dense_ring", run.out.find("dense_ring") + 1) == std::string::npos);
-  CHECK(run.err.starts_with("points that are given more than once run once: 2 left out"));
+  CHECK(run.err.starts_with("note: repeated points left out: 2"));
 
   const TemporaryFolder folder;
   const std::string sweep = folder.write("s.json", R"({"name": "s", "base": {"components": 1000},
@@ -320,10 +320,10 @@ TEST_CASE("what selects far from k wins no order of times, and is noted") {
 TEST_CASE("the gate does not hold where nothing can be compared") {
   const TemporaryFolder folder;
   for (const auto& [setting, why] :
-       {std::pair{"--set machine.latency_s=1e-6", "the machine has settings beside α, β and γ"},
-        std::pair{"--eager 4096", "the machine has settings beside α, β and γ"},
+       {std::pair{"--set machine.latency_s=1e-6", "the machine has settings other than α, β and γ"},
+        std::pair{"--eager 4096", "the machine has settings other than α, β and γ"},
         std::pair{"--approximate 4 -P 16 --profile bert --statistical",
-                  "few ranks stand for all ('approximate')"}}) {
+                  "a few ranks stand for all ('approximate')"}}) {
     CAPTURE(std::string(setting));
     const std::string row =
         run_program("run --scheme dense_ring -n 1000 --format jsonl " + std::string(setting)).out;

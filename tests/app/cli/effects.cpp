@@ -47,7 +47,8 @@ TEST_CASE("a flag of a run that nothing reads is noted, and the run goes on") {
       run_program("run --scheme dense_ring -P 4 -n 1000 -d 0.01 --packet --format jsonl");
   CHECK(noted.exit_code == 0);
   CHECK(contains(noted.err, "note: /density: it changes nothing here: dense schemes send every"));
-  CHECK(contains(noted.err, "note: /packets: the network alphabeta does not read it; smpi does"));
+  CHECK(contains(noted.err,
+                 "note: /packets: the network alphabeta does not use this setting; smpi does"));
   const auto row = nlohmann::json::parse(noted.out);
   CHECK(row.at("unused") == nlohmann::json({"density", "packets"}));
   const auto without = nlohmann::json::parse(plain.out);
@@ -184,7 +185,7 @@ TEST_CASE("few destinations that are all are refused") {
                  "/machine/destinations_beyond: "));
   check_refused(strictly(on_eight + limit + "4294967297"), "at most 1048576");
   check_refused(strictly("run -P 8 --network counting --scheme topka " + limit + "1"),
-                "the network counting does not read it");
+                "the network counting does not use this setting");
   check_accepted("run -P 8,16 -n 1000 --scheme alltoall_linear --eager 4096 " + limit + "8");
   const TemporaryFolder folder;
   const std::string goal =

@@ -30,9 +30,10 @@ TEST_CASE("settings that network links cannot take are refused in one line") {
       {"--set machine.eager_bytes=0.5", "/machine/eager_bytes"},
       {"--set machine.eager=1",
        "/machine/eager: unknown key 'eager'; did you mean one of eager_bytes"},
-      {"--set packets=true", "/packets: the network links does not read it; smpi does"},
-      {"--set flows_per_port=1", "/flows_per_port: the network links does not read it; smpi does"},
-      {"--set time_resolution_s=1e-6", "the network links does not read it; smpi does"},
+      {"--set packets=true", "/packets: the network links does not use this setting; smpi does"},
+      {"--set flows_per_port=1",
+       "/flows_per_port: the network links does not use this setting; smpi does"},
+      {"--set time_resolution_s=1e-6", "the network links does not use this setting; smpi does"},
       {"--platform no_such", "no_such"},
   }};
   for (const auto& [arguments, what] : cases) {
@@ -183,7 +184,7 @@ TEST_CASE("settings of network links are not read on any other network") {
     CAPTURE(network);
     check_refused(
         run_program("run --strict -n 1000 -P 4 --network " + network + " --set links.routing=ugal"),
-        "/links/routing: the network " + network + " does not read it; links does");
+        "/links/routing: the network " + network + " does not use this setting; links does");
   }
 }
 

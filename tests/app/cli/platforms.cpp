@@ -354,24 +354,24 @@ TEST_CASE("what a network or a platform cannot mean is refused") {
   const TemporaryFolder folder;
   const std::string path = folder.write("p.xml", test::star_xml(4));
   CHECK(contains(refusal(run_on(path, 4, "--strict --alpha 1e-6")),
-                 "/machine/alpha_s: the network smpi does not read it"));
+                 "/machine/alpha_s: the network smpi does not use this setting"));
   CHECK(contains(refusal("run --network alphabeta --beta 1e-9 -P 4 --platform " + path),
                  "/machine/beta_s_per_word: comes from the platform"));
   CHECK(contains(refusal("run --strict --network counting -P 4 --platform " + path),
-                 "/platform: the network counting does not read it"));
+                 "/platform: the network counting does not use this setting"));
   CHECK(contains(refusal("run --strict --packet"),
-                 "/packets: the network alphabeta does not read it"));
+                 "/packets: the network alphabeta does not use this setting"));
   CHECK(contains(refusal("run --strict --network counting --packet"),
-                 "/packets: the network counting does not read it; smpi does"));
+                 "/packets: the network counting does not use this setting; smpi does"));
   const std::string packets = "run --network smpi --platform gige_star -P 4 --packet ";
   CHECK(contains(refusal(packets + "--links"), "/record/links: packets have"));
   CHECK(contains(refusal(packets + "--time-resolution 1e-6"), "/time_resolution_s: packets have"));
   CHECK(contains(refusal("run --strict --flows-per-port 1"),
-                 "/flows_per_port: the network alphabeta does not read it; smpi does"));
+                 "/flows_per_port: the network alphabeta does not use this setting; smpi does"));
   CHECK(contains(refusal("run --strict --time-resolution 1e-6"),
                  "/time_resolution_s: the network alphabeta"));
   CHECK(contains(refusal("run --strict --links"),
-                 "/record/links: the network alphabeta does not read it; links, smpi do"));
+                 "/record/links: the network alphabeta does not use this setting; links, smpi do"));
   CHECK(contains(refusal("run --placement round_robin"), "/placement: there is no platform; give"));
   CHECK(contains(refusal(run_on(path, 4, "--placement roundrobin")),
                  "/placement: unknown placement 'roundrobin'; did you mean 'round_robin'?"));

@@ -149,7 +149,7 @@ TEST_CASE("formulas of rendezvous do not judge eager messages") {
   eager["machine"] = {{"eager_bytes", 8192}};
   const Comparison compared = compare(row_of(eager), 1e-9);
   CHECK(compared.misses);  // by 48%
-  CHECK(compared.incomparable == "the machine has settings beside α, β and γ");
+  CHECK(compared.incomparable == "the machine has settings other than α, β and γ");
 }
 
 TEST_CASE("ratios are to the paper's own formula, its upper end first") {

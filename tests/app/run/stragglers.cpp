@@ -114,5 +114,5 @@ TEST_CASE("Stragglers that would change nothing are refused") {
                        "local work takes no time here"));
   Json counted = ring_of(8);
   counted["network"] = "counting";
-  CHECK(test::contains(refused(counted, {{"ranks", 1}}), "does not read it"));
+  CHECK(test::contains(refused(counted, {{"ranks", 1}}), "does not use this setting"));
 }

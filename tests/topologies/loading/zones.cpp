@@ -117,7 +117,7 @@ TEST_CASE(
     const Ended checked = run_program("topo check --routes " + path);
     CAPTURE(checked.out);
     CHECK(checked.exit_code == 0);
-    CHECK(contains(checked.out, "all as SimGrid's"));
+    CHECK(contains(checked.out, "all equal to SimGrid's"));
     const std::string hosts = test::on_platform(path, [](const topologies::Platform& platform) {
       return std::to_string(platform.hosts().size());
     });

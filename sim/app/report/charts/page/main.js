@@ -507,7 +507,7 @@ function claimsFigure() {
   const nullSays = (c) => c.null_holds === true ? "would hold" : c.null_holds === false ? "would miss" : "-";
   return { id: "claims", title: "The papers' claims",
     caption: `${count("holds")} hold, ${count("misses")} miss, ${count("not simulated")} are not simulated. A calibrated claim holds by construction. ` +
-      `Of the predicted numbers ${share(predicted)} hold. Informative are those whose null model, the answer of somebody without a simulator, misses: ${share(informative)} of them hold.` +
+      `Of the predicted numbers ${share(predicted)} hold. Informative are those whose null model, a prediction without a simulator, misses: ${share(informative)} of them hold.` +
       (unstated.length > 0 ? ` ${unstated.length} state no null model.` : ""),
     content: element("div", { class: "scroll" }, table(["claim", "what", "kind", "source", "paper", "simulated", "unit", "ratio", "basis", "verdict", "null", "null says", "null model", "range", "misses at", "note"],
       data.claims.map((c) => [c.claim, c.what, c.kind ?? "", c.source, `${{ "at most": "≤ ", "at least": "≥ " }[c.kind] ?? ""}${text(c.paper)}`, text(c.simulated), c.unit ?? "", text(c.ratio, 3), c.basis, c.verdict, text(c.null ?? null), nullSays(c), c.null_model ?? "", typeof c.range_low === "number" ? `${text(c.range_low)} .. ${text(c.range_high)}` : "-", c.misses_at ?? "", c.note ?? ""]),
