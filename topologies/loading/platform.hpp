@@ -9,6 +9,10 @@
 //   zone  thinwire.message_gap      on the outermost zone: fixed seconds of each message on the
 //                             ports of its hosts, beside the time of its bytes (LogGP's g; α of
 //                             the α-β machine)
+//   zone  thinwire.packet           on the outermost zone: "PAYLOAD HEADERS" in bytes: links carry
+//                             payload at its share of their bandwidth
+//   zone  thinwire.stored           on the outermost zone: bytes of a packet that each switch of a
+//                             route receives before it sends the first one on
 //   zone  thinwire.reducing.node     on the outermost zone: "BANDWIDTH LATENCY" of the switches inside
 //   zone  thinwire.reducing.network  nodes, or between them: they sum what ranks send through them.
 //                             Without it switches only forward

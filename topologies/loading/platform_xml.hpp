@@ -12,6 +12,8 @@ namespace thinwire::topologies {
 
 inline constexpr std::string_view kTopologyProperty = "thinwire.topology";
 inline constexpr std::string_view kGapProperty = "thinwire.message_gap";
+inline constexpr std::string_view kPacketProperty = "thinwire.packet";
+inline constexpr std::string_view kStoredProperty = "thinwire.stored";
 
 /// A configuration that changes no message's time, which SimGrid does not see.
 struct PassedOver {

@@ -34,6 +34,7 @@
 // SimGrid's headers for these are internal, or bring all of MPI along.
 extern "C" void smpi_init_options();
 double xbt_parse_get_time(const std::string&, int, const std::string&, const std::string&);
+double xbt_parse_get_size(const std::string&, int, const std::string&, const std::string&);
 double xbt_parse_get_bandwidth(const std::string&, int, const std::string&, const std::string&);
 
 namespace thinwire::topologies {
@@ -161,6 +162,12 @@ std::string plain_complaint(const std::string& complaint) {
                             "' names no host, router or zone.");
 }
 
+/// A link of SimGrid's, or one that only Thinwire has.
+struct ListedLink {
+  sg4::Link* link = nullptr;
+  WiredLink* own = nullptr;
+};
+
 class SimGridPlatform final : public Platform::Loaded {
  public:
   SimGridPlatform(const std::string& file, PlatformXml read, const Platform::Loading& loading);
@@ -177,11 +184,14 @@ class SimGridPlatform final : public Platform::Loaded {
   [[nodiscard]] ReducingSwitch figures_of(const std::string& key, const std::string& figures) const;
   void tune(const std::string& key, const std::string& figures, const AllLinks& all_links);
   void read_reducing(const std::string& key, const std::string& figures);
+  void read_packet(const std::string& key, const std::string& figures, const AllLinks& all_links);
   void scale(const PlatformFactors& factors, const AllLinks& all_links);
   void read_zone_properties(const AllLinks& all_links);
   void refuse_zone_properties(const sg4::NetZone& zone) const;
   void list_hosts();
   void list_links();
+  void store_packets();
+  [[nodiscard]] std::map<LinkIndex, double> stored_on_ports();
 
   std::array<char, 9> program_{'t', 'h', 'i', 'n', 'w', 'i', 'r', 'e', '\0'};
   std::array<char*, 2> arguments_{program_.data(), nullptr};
@@ -192,7 +202,9 @@ class SimGridPlatform final : public Platform::Loaded {
   std::vector<sg4::Host*> simgrid_hosts_;
   std::vector<bool> unrouted_;  ///< by host: its zone is Empty
   LinkIndexes index_of_;
-  std::vector<LinkImpl*> passed_;  ///< of the route that was asked last
+  std::vector<ListedLink> listed_;  ///< by index
+  double stored_bytes_ = 0;         ///< of a packet that a switch has before it sends it on
+  std::vector<LinkImpl*> passed_;   ///< of the route that was asked last
 };
 
 void SimGridPlatform::load(const Platform::Loading& loading) {
@@ -225,6 +237,7 @@ void SimGridPlatform::load(const Platform::Loading& loading) {
   }
   list_hosts();
   list_links();
+  if (stored_bytes_ > 0) store_packets();
 }
 
 /// "BANDWIDTH LATENCY".
@@ -299,6 +312,14 @@ void SimGridPlatform::read_zone_properties(const AllLinks& all_links) {
       tune(key, value, all_links);
     } else if (key.starts_with(kReducingProperty)) {
       read_reducing(key, value);
+    } else if (key == kPacketProperty) {
+      read_packet(key, value, all_links);
+    } else if (key == kStoredProperty) {
+      stored_bytes_ = figure(xbt_parse_get_size, path, value);
+      if (!(stored_bytes_ >= 0)) {
+        throw InputError("{}: property {}: '{}' is not valid; expected bytes, as in '4160B'", path,
+                         key, value);
+      }
     } else if (key == kGapProperty) {
       message_gap = Seconds(figure(xbt_parse_get_time, path, value));
       if (!(message_gap >= Seconds(0))) {
@@ -306,11 +327,65 @@ void SimGridPlatform::read_zone_properties(const AllLinks& all_links) {
                          key, value);
       }
     } else if (key.starts_with(kOurs) && key != kNodeProperty && key != kTopologyProperty) {
-      throw InputError("{}: unknown property '{}'; known are {}, {}, {}LEVEL and {}PREFIX", path,
-                       key, kGapProperty, kTopologyProperty, kReducingProperty, kLinkProperty);
+      throw InputError("{}: unknown property '{}'; known are {}, {}, {}, {}, {}LEVEL and {}PREFIX",
+                       path, key, kGapProperty, kPacketProperty, kStoredProperty, kTopologyProperty,
+                       kReducingProperty, kLinkProperty);
     }
   }
   for (const sg4::NetZone* child : root->get_children()) refuse_zone_properties(*child);
+}
+
+/// "PAYLOAD HEADERS": links carry payload at its share of their bandwidth.
+void SimGridPlatform::read_packet(const std::string& key, const std::string& figures,
+                                  const AllLinks& all_links) {
+  const std::size_t space = std::min(figures.find(' '), figures.size());
+  const double payload = figure(xbt_parse_get_size, path, figures.substr(0, space));
+  const double headers = figure(xbt_parse_get_size, path, figures.substr(space));
+  if (!(payload > 0) || !(headers >= 0)) {
+    throw InputError(
+        "{}: property {}: '{}' is not valid; expected 'PAYLOAD HEADERS', as in "
+        "'4096B 128B'",
+        path, key, figures);
+  }
+  const double share = payload / (payload + headers);
+  for (sg4::Link* link : all_links) link->set_bandwidth(link->get_bandwidth() * share);
+  for (WiredLink& link : wired_.links) link.bandwidth *= share;
+}
+
+/// The links of hosts, the first and the last ones of routes: each has half of a switch, and a cable
+/// between two hosts has none.
+std::map<LinkIndex, double> SimGridPlatform::stored_on_ports() {
+  std::map<LinkIndex, double> found;
+  std::vector<LinkIndex> passed;
+  const auto count = static_cast<HostIndex>(hosts.size());
+  for (HostIndex host = 0; host < count; ++host) {
+    const HostIndex next = (host + 1) % count;
+    if (next == host) break;
+    route(host, next, passed, nullptr);
+    if (passed.empty()) continue;
+    const double share = passed.size() > 1 ? 0.5 : 0;
+    found[passed.front()] = share;
+    found[passed.back()] = share;
+  }
+  return found;
+}
+
+/// Adds the time that a packet is in each switch of a route: one less than the route has links, so
+/// that half of it is on the two links of hosts.
+void SimGridPlatform::store_packets() {
+  const std::map<LinkIndex, double> of_hosts = stored_on_ports();
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    PlatformLink& link = links[i];
+    if (link.is_weight()) continue;
+    const auto port = of_hosts.find(static_cast<LinkIndex>(i));
+    const double share = port == of_hosts.end() ? 1 : port->second;
+    link.latency = link.latency + Seconds(share * stored_bytes_ / link.bandwidth);
+    if (listed_[i].own != nullptr) {
+      listed_[i].own->latency = link.latency.value();
+    } else {
+      listed_[i].link->set_latency(link.latency.value());
+    }
+  }
 }
 
 /// Inside the outermost zone there are none but the node, which a cluster hands on to its hosts.
@@ -346,11 +421,11 @@ void SimGridPlatform::list_hosts() {
 void SimGridPlatform::list_links() {
   struct Named {
     std::string_view name;  // here, since from a link of SimGrid's to its name it is two pointers
-    const sg4::Link* link = nullptr;
+    sg4::Link* link = nullptr;
     WiredLink* own = nullptr;
   };
   std::vector<Named> all;
-  for (const sg4::Link* link : engine_->get_all_links()) {
+  for (sg4::Link* link : engine_->get_all_links()) {
     all.push_back({.name = link->get_name(), .link = link});
   }
   for (WiredLink& link : wired_.links) all.push_back({.name = link.name, .own = &link});
@@ -368,6 +443,7 @@ void SimGridPlatform::list_links() {
           path, name, bandwidth, latency, kMostFigure);
     }
     in_order.push_back(own != nullptr ? held_by_routes(*own) : link->get_impl());
+    listed_.push_back({.link = link, .own = own});
     links.push_back({.name = own != nullptr ? std::move(own->name) : std::string(name),
                      .bandwidth = bandwidth,
                      .latency = Seconds(latency),

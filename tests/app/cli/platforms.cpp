@@ -212,6 +212,10 @@ TEST_CASE("what a platform says to Thinwire and makes no sense is named") {
   for (const char* value : {"", "1GBps", "1GBps 1parsec", "fast 1us", "0 1us", "1GBps -1us"}) {
     CHECK(contains(refused("thinwire.link.cable", value), "property thinwire.link.cable: '"));
   }
+  for (const char* value : {"", "4096B", "0B 64B", "4096B -1B", "much 64B"}) {
+    CHECK(contains(refused("thinwire.packet", value), "property thinwire.packet: '"));
+  }
+  CHECK(contains(refused("thinwire.stored", "late"), "property thinwire.stored: '"));
   CHECK(contains(refused("thinwire.link.rope", "1GBps 1us"), "no link has a name that starts so"));
   const std::string inner = test::property("thinwire.message_gap", "1us");
   CHECK(contains(
@@ -219,6 +223,28 @@ TEST_CASE("what a platform says to Thinwire and makes no sense is named") {
                                                     kHosts + "</zone>")),
                      2)),
       "zone inner: property 'thinwire.message_gap' is read on the outermost zone alone"));
+}
+
+TEST_CASE("headers take their share of links, and each switch on the way stores a packet") {
+  const TemporaryFolder folder;
+  const auto times = [&](const std::string& xml, const std::string& network) {
+    const Ended ended =
+        run_program("run --scheme dense_recursive_doubling -P 2 -n 1000000 --network " + network +
+                    " --format jsonl --platform " + folder.write("p.xml", xml));
+    REQUIRE(ended.exit_code == 0);
+    return nlohmann::json::parse(ended.out).at("result").at("time_s").get<double>();
+  };
+  const test::Cable cable{"1GBps", "1us"};
+  const std::string both =
+      test::property("thinwire.packet", "4096B 1024B") + test::property("thinwire.stored", "5000B");
+  for (const char* network : {"links", "smpi"}) {
+    CAPTURE(network);
+    // 4 MB at 0.8 GB/s. Of two cables with a switch between them, and of one.
+    CHECK(times(test::star_xml(2, cable, both), network) ==
+          test::approx(5e-3 + 2e-6 + 6.25e-6).epsilon(1e-5));
+    CHECK(times(test::two_hosts_xml(cable, both), network) ==
+          test::approx(5e-3 + 1e-6).epsilon(1e-5));
+  }
 }
 
 TEST_CASE("links that can carry nothing are named") {
