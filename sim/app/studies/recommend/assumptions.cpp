@@ -36,7 +36,9 @@ std::string density_text(const RecommendSettings& settings, const plan::Point& p
 std::string network_text(const plan::Point& point, const plan::Machine& machine) {
   std::string text = point.network->name;
   if (!point.platform.empty()) text += ", platform " + point.platform;
-  text += point.network->congests ? ": messages share links, no other jobs"
+  text += point.network->congests ? ": messages share links, no other jobs; PCI Express and the "
+                                    "striping over several NICs are not modelled, so that this is "
+                                    "no advice to add ports"
                                   : ": end to end, no congestion";
   return text +
          fmt::format("; alpha {:.3g} s, beta {:.3g} s/word ({:.3g} GB/s)", machine.alpha.value(),
