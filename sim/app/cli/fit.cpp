@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -16,7 +15,6 @@
 #include "sim/app/cli/shared.hpp"
 #include "sim/app/report/tables/fit_report.hpp"
 #include "sim/app/results/results_file.hpp"
-#include "sim/app/run/simulate.hpp"
 #include "sim/app/run/sweep.hpp"
 #include "sim/app/studies/validate/fit.hpp"
 #include "sim/app/studies/validate/made_machine.hpp"
@@ -115,26 +113,6 @@ int fit_described(const FitFlags& flags) {
   }
   say_fitted(found);
   return 0;
-}
-
-/// Runs points, and shows how many of the `what` have ended.
-std::vector<results::Row> run_shown(const std::string& what, const std::vector<plan::Point>& points,
-                                    int jobs) {
-  std::vector<results::Row> rows;
-  const bool terminal = isatty(STDERR_FILENO) != 0;
-  const auto show = [&](const run::JobProgress& now) {
-    if (!terminal) return;
-    show_on_terminal(fmt::format("{}: {} of {} points, {} left", what, now.ended, points.size(),
-                                 duration_text(now.left_s)));
-  };
-  for (run::EndedPoint& ended :
-       run::run_points("fit", points, {.processes = {.at_once = jobs}, .alphabeta = false},
-                       {.progress = show})) {
-    if (ended.refused) std::rethrow_exception(ended.refused);
-    rows.push_back(std::move(ended.row));
-  }
-  if (terminal) show_on_terminal("");
-  return rows;
 }
 
 void print_predictions(const FitFlags& flags, const studies::MachineFit& found,

@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "sim/app/cli/shared.hpp"
+#include "sim/app/run/simulate.hpp"
 
 namespace thinwire::cli {
 
@@ -69,6 +70,25 @@ void ProgressDisplay::show(const run::SweepProgress& progress) {
   std::string line = bar_text(progress, columns);
   if (!last_.empty()) line += "; " + last_;
   show_on_terminal(line.substr(0, static_cast<std::size_t>(columns - 1)));
+}
+
+std::vector<results::Row> run_shown(const std::string& what, const std::vector<plan::Point>& points,
+                                    int jobs) {
+  std::vector<results::Row> rows;
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  const auto show = [&](const run::JobProgress& now) {
+    if (!terminal) return;
+    show_on_terminal(fmt::format("{}: {} of {} points, {} left", what, now.ended, points.size(),
+                                 duration_text(now.left_s)));
+  };
+  for (run::EndedPoint& ended :
+       run::run_points(what, points, {.processes = {.at_once = jobs}, .alphabeta = false},
+                       {.progress = show})) {
+    if (ended.refused) std::rethrow_exception(ended.refused);
+    rows.push_back(std::move(ended.row));
+  }
+  if (terminal) show_on_terminal("");
+  return rows;
 }
 
 }  // namespace thinwire::cli

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "sim/app/run/sweep.hpp"
 
@@ -28,5 +29,9 @@ class ProgressDisplay {
 [[nodiscard]] std::string duration_text(double seconds);
 /// The line of the bar, without the last point, cut to fit into `columns`.
 [[nodiscard]] std::string bar_text(const run::SweepProgress& progress, int columns);
+
+/// Runs points, and shows on a terminal how many of the `what` have ended. Throws as run_points() does.
+[[nodiscard]] std::vector<results::Row> run_shown(const std::string& what,
+                                                  const std::vector<plan::Point>& points, int jobs);
 
 }  // namespace thinwire::cli

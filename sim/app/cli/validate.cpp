@@ -9,12 +9,14 @@
 #include <set>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "sim/app/cli/progress.hpp"
 #include "sim/app/cli/shared.hpp"
 #include "sim/app/report/tables/validation_report.hpp"
 #include "sim/app/run/sweep.hpp"
+#include "sim/app/studies/validate/probe.hpp"
 #include "sim/app/studies/validate/validate.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
@@ -50,6 +52,24 @@ std::vector<studies::MachineDescription> machines_of(
   return machines;
 }
 
+/// Probes the runs, and plans again with what they tell.
+studies::Validation with_probes(studies::Validation planned,
+                                const std::vector<studies::MeasuredRow>& measured,
+                                const ValidateFlags& flags) {
+  const bool none = std::ranges::all_of(
+      planned.machines,
+      [](const studies::MachineDescription& machine) { return machine.probed.empty(); });
+  if (none) return planned;
+  std::vector<studies::MachineDescription> machines =
+      studies::probed(planned, flags.placements, [&flags](const std::vector<plan::Point>& points) {
+        return run_shown("probes", points, flags.options.jobs);
+      });
+  studies::Validation again =
+      studies::plan_validation(measured, std::move(machines), flags.placements);
+  studies::check_places(again);
+  return again;
+}
+
 int run(ValidateFlags& flags) {
   // If one machine is described, texts that do not name their machine belong to it.
   const bool one = flags.machines.size() == 1;
@@ -62,6 +82,7 @@ int run(ValidateFlags& flags) {
     prepare_for_packets(validation.sweep.points, studies::measured_file(argument).path);
   }
   studies::check_places(validation);
+  validation = with_probes(std::move(validation), measured, flags);
   if (flags.memory_mebibytes) flags.options.limits.memory_bytes = *flags.memory_mebibytes << 20;
   const std::filesystem::path folder(flags.output);
   if (!flags.output.empty()) {

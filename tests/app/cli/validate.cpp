@@ -75,6 +75,77 @@ TEST_CASE("Measured rows are simulated, each distinct point once, and compared")
   CHECK(again.out == text_of(folder.path("out/validation.txt")));
 }
 
+TEST_CASE("The shortest row of a run tells its state, and counts as no prediction") {
+  const TemporaryFolder folder;
+  std::string description = kOnAlphaBeta;
+  description.insert(description.find("\"calibrated_on\""), R"("probed": "machine.alpha_s", )");
+  // Run b was measured where a message takes 3 µs longer: 6 messages of 1 and of 250 words.
+  const std::string measured = folder.write(
+      "m.csv", std::string(kThreeRows).substr(0, std::string(kThreeRows).find("mine,b")) +
+                   "mine,b,0,4,1,allreduce,OMPI,no,ring_over,,4,2.4006e-5\n"
+                   "mine,b,0,4,1,allreduce,OMPI,no,ring_over,,1000,2.55e-5\n");
+  const Ended ended = run_program("validate --measured " + measured + " --machine " +
+                                  folder.write("mine.json", description) + " -o " +
+                                  folder.path("out") + " --format jsonl");
+  REQUIRE(ended.exit_code == 0);
+  std::istringstream lines(ended.out);
+  int probes = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const nlohmann::json record = nlohmann::json::parse(line);
+    if (record.at("kind") == "probe") {
+      ++probes;
+      CHECK(record.at("run") == "b");
+      CHECK(record.at("rows") == 1);
+      CHECK(record.at("setting") == "machine.alpha_s");
+      CHECK(record.at("value").get<double>() == thinwire::test::approx(4e-6).epsilon(0.01));
+    }
+    if (record.at("kind") != "row") continue;
+    const bool in_a = record.at("run") == "a";
+    CHECK(record.at("basis") == (in_a                         ? "calibrated"
+                                 : record.at("elements") == 4 ? "probed"
+                                                              : "predicted"));
+    CHECK(std::abs(record.at("error").get<double>()) < 0.01);
+  }
+  CHECK(probes == 1);
+  description.replace(description.find("alpha_s\","), 7, "gamma_s");
+  check_refused(run_program("validate --measured " + measured + " --machine " +
+                            folder.write("wrong.json", description)),
+                "/probed: \"machine.gamma_s\" is not valid");
+}
+
+TEST_CASE("Rows with the times of the library's choice are skipped where another name differs") {
+  const TemporaryFolder folder;
+  std::string rows = std::string(kThreeRows).substr(0, std::string(kThreeRows).find("mine,b"));
+  for (const int elements : {100, 1000, 10000, 100000}) {
+    const auto add = [&](const std::string& algorithm, double seconds) {
+      rows += "mine,b,0,4,1,allreduce,OMPI,no," + algorithm + ",," + std::to_string(elements) +
+              "," + std::to_string(seconds) + "\n";
+    };
+    add("default_ompi", 0.1);
+    add("ring_ompi", 0.101);
+    add("ring_over", elements == 100 ? 0.2 : 0.1);  // the same at three of four sizes
+    add("rabenseifner_ompi", 0.1);                  // by no other name: the library may choose it
+    add("recursive_doubling_ompi", 0.101);
+    add("recursive_doubling_over", elements > 1000 ? 0.2 : 0.1);
+  }
+  const Ended ended = run_program("validate --measured " + folder.write("m.csv", rows) +
+                                  " --machine " + folder.write("mine.json", kOnAlphaBeta) + " -o " +
+                                  folder.path("out") + " --format jsonl");
+  REQUIRE(ended.exit_code == 0);
+  std::istringstream lines(ended.out);
+  std::string skipped;
+  for (std::string line; std::getline(lines, line);) {
+    const nlohmann::json record = nlohmann::json::parse(line);
+    const bool told = record.at("kind") == "skipped" &&
+                      record.at("reason").get<std::string>().find("did not run what it was told") !=
+                          std::string::npos;
+    if (!told) continue;
+    skipped += record.at("algorithm").get<std::string>() + " ";
+    CHECK(record.at("rows") == 4);
+  }
+  CHECK(skipped == "recursive_doubling_ompi ");
+}
+
 TEST_CASE("Rows that differ in their segments alone are told apart") {
   const TemporaryFolder folder;
   const std::string header(kThreeRows, std::string(kThreeRows).find('\n') + 1);

@@ -14,8 +14,6 @@ namespace {
 
 constexpr const char* kSchema = "validation/1";
 
-const char* basis_text(bool calibrated) { return calibrated ? "calibrated" : "predicted"; }
-
 Json row_record(const studies::Validation& validation, const studies::ValidatedRow& row) {
   const studies::MeasuredRow& measured = row.measured;
   const auto error = [&](const std::optional<double>& predicted) {
@@ -43,7 +41,7 @@ Json row_record(const studies::Validation& validation, const studies::ValidatedR
           {"error", error(row.simulated)},
           {"formula_s", optional_json(row.plain)},
           {"formula_error", error(row.plain)},
-          {"basis", basis_text(row.calibrated)},
+          {"basis", studies::name_of(row.basis)},
           {"source", measured.place}};
 }
 
@@ -72,6 +70,19 @@ std::vector<Json> skipped_records(const std::vector<studies::SkippedRow>& skippe
   return records;
 }
 
+Json probe_record(const studies::MachineDescription& machine, const std::string& run,
+                  const studies::ProbedRun& probed) {
+  return {{"schema", kSchema},
+          {"kind", "probe"},
+          {"machine", machine.name},
+          {"gpu", machine.gpu},
+          {"run", run},
+          {"rows", probed.places.size()},
+          {"setting", machine.probed},
+          {"value", probed.value},
+          {"rms", probed.rms}};
+}
+
 Json formula_record(const studies::MachineDescription& machine,
                     const studies::FittedFormula& formula) {
   return {{"schema", kSchema},
@@ -95,7 +106,7 @@ Json summary_record(const studies::Validation& validation,
           {"kind", "summary"},
           {"machine", validation.machines[summary.machine].name},
           {"gpu", validation.machines[summary.machine].gpu},
-          {"basis", basis_text(summary.calibrated)},
+          {"basis", studies::name_of(summary.basis)},
           {"collective", summary.collective},
           {"predictor", studies::name_of(summary.predictor)},
           {"rows", summary.errors.rows},
@@ -127,6 +138,11 @@ std::vector<Json> validation_records(const studies::Validation& validation) {
     records.push_back(row_record(validation, row));
   }
   for (Json& record : skipped_records(validation.skipped)) records.push_back(std::move(record));
+  for (const studies::MachineDescription& machine : validation.machines) {
+    for (const auto& [run, probed] : machine.of_runs) {
+      records.push_back(probe_record(machine, run, probed));
+    }
+  }
   for (std::size_t i = 0; i < validation.machines.size(); ++i) {
     if (!validation.formulas[i]) continue;
     records.push_back(formula_record(validation.machines[i], *validation.formulas[i]));
@@ -162,6 +178,9 @@ std::string validation_text(const std::vector<Json>& records, const View& view) 
   add("Skipped", "skipped",
       {column("machine"), column("collective"), column("library"), column("algorithm"),
        column("rows"), column("reason")});
+  add("Probed in each run", "probe",
+      {column("machine"), column("run"), column("rows"), column("setting"), column("value"),
+       column("rms")});
   add("Plain formulas", "formula",
       {column("machine"), column("gpu"), column("rows"), column("alpha_s"),
        column("beta_s_per_word"), column("gamma_s_per_word")});

@@ -10,7 +10,7 @@
 namespace thinwire::report {
 
 /// One record of kind `row` per simulated row, of kind `skipped` per machine, collective, algorithm
-/// and reason, of kind `formula` per machine, and of kind `summary` per summary.
+/// and reason, of kind `probe` per run that was probed, of kind `formula` per machine, and of kind `summary` per summary.
 [[nodiscard]] std::vector<Json> validation_records(const studies::Validation& validation);
 /// The same as tables to read, each under a heading.
 [[nodiscard]] std::string validation_text(const std::vector<Json>& records,

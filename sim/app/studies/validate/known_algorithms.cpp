@@ -13,6 +13,7 @@
 #include "algorithms/registry.hpp"
 #include "sim/app/plan/setting_members.hpp"
 #include "sim/app/studies/validate/measured/timed_lines.hpp"
+#include "sim/app/studies/validate/mislabelled.hpp"
 #include "sim/core/base/nearest.hpp"
 
 namespace thinwire::studies {
@@ -158,7 +159,7 @@ SchemeOfRow scheme_of(const MeasuredRow& row) {
   }
   const KnownAlgorithm* const known = find_known(row);
   if (known == nullptr) {
-    if (row.algorithm.starts_with("default_") || row.algorithm.starts_with("non_blocking_")) {
+    if (is_of_the_library(row)) {
       return none("the library chose the algorithm, by a rule that is not known");
     }
     if (is_of(row.algorithm, row.collective) && has_scheme(row.algorithm)) {

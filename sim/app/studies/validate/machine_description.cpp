@@ -33,10 +33,9 @@ plan::Settings settings_of_machines() {
   return settings;
 }
 
-/// Reads a filter; `more` is another key that its object has.
-RowFilter row_filter(const JsonNode& node, std::string_view more = "run") {
-  node.be_object(std::array<std::string_view, 7>{"run", "nodes", "test", "collective", "algorithm",
-                                                 "min_over_median", more});
+RowFilter row_filter(const JsonNode& node) {
+  node.be_object(std::array<std::string_view, 6>{"run", "nodes", "test", "collective", "algorithm",
+                                                 "min_over_median"});
   RowFilter rows{.run = node.at("run").text()};
   if (node.has("nodes")) {
     const std::int64_t nodes = node.at("nodes").whole_from(1);
@@ -69,15 +68,17 @@ bool RowFilter::matches(const MeasuredRow& row) const {
           row.seconds_min >= *min_over_median * row.seconds);
 }
 
+Json MachineDescription::settings_of(const std::string& run) const {
+  Json own = settings;
+  if (const auto found = of_runs.find(run); found != of_runs.end()) {
+    own[Json::json_pointer(plan::pointer_of(probed))] = found->second.value;
+  }
+  return own;
+}
+
 bool MachineDescription::calibrated(const MeasuredRow& row) const {
   return std::ranges::any_of(calibrated_on,
                              [&](const RowFilter& rows) { return rows.matches(row); });
-}
-
-std::string MachineDescription::why_left_out(const MeasuredRow& row) const {
-  const auto found = std::ranges::find_if(
-      left_out, [&](const LeftOutRows& rows) { return rows.rows.matches(row); });
-  return found == left_out.end() ? std::string() : found->why;
 }
 
 MachineDescription read_machine(const std::string& path) {
@@ -85,7 +86,7 @@ MachineDescription read_machine(const std::string& path) {
   const JsonNode root(path, json);
   root.be_object(std::array<std::string_view, 9>{"name", "gpu", "summary", "settings",
                                                  "calibration", "formula", "calibrated_on",
-                                                 "left_out", "sources"});
+                                                 "probed", "sources"});
   MachineDescription machine;
   machine.path = path;
   machine.name = root.at("name").text();
@@ -99,10 +100,12 @@ MachineDescription read_machine(const std::string& path) {
       machine.calibrated_on.push_back(row_filter(rows));
     }
   }
-  if (root.has("left_out")) {
-    for (const JsonNode& rows : root.at("left_out").elements()) {
-      machine.left_out.push_back({row_filter(rows, "why"), rows.at("why").text()});
-      if (machine.left_out.back().why.empty()) rows.at("why").wrong("a reason");
+  if (root.has("probed")) {
+    machine.probed = root.at("probed").text();
+    const Json::json_pointer at(plan::pointer_of(machine.probed));
+    if (!machine.settings.contains(at) || !machine.settings.at(at).is_number_float() ||
+        machine.settings.at(at) <= 0) {
+      root.at("probed").wrong("a setting of the description with a number above 0");
     }
   }
   if (root.has("formula")) {

@@ -2,8 +2,10 @@
 // calibrated on.
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,10 +29,11 @@ struct RowFilter {
   [[nodiscard]] bool matches(const MeasuredRow& row) const;
 };
 
-/// Measured rows that are not what they say, as the data itself shows.
-struct LeftOutRows {
-  RowFilter rows;
-  std::string why;
+/// The state of a machine in a run, as its shortest rows tell.
+struct ProbedRun {
+  double value = 0;              ///< of the probed setting
+  double rms = 0;                ///< of log(simulated / measured) of the probes
+  std::set<std::string> places;  ///< of the probes, "FILE:LINE"
 };
 
 struct MachineDescription {
@@ -40,15 +43,16 @@ struct MachineDescription {
   std::string summary;  ///< what it is
   Json settings;        ///< of a point: network, platform, machine ...
   std::vector<RowFilter> calibrated_on;
-  std::vector<LeftOutRows> left_out;
+  std::string probed = {};  ///< the path of the setting that each run has its own value of
+  std::map<std::string, ProbedRun> of_runs = {};  ///< by run; not in the file
   /// The plain formula of the calibrated rows, for when only others are given.
   std::optional<PlainMachine> formula = {};
   std::vector<std::string> sources;
 
+  /// The settings, as they are in a run.
+  [[nodiscard]] Json settings_of(const std::string& run) const;
   /// Whether the row is one of those that the settings were calibrated on.
   [[nodiscard]] bool calibrated(const MeasuredRow& row) const;
-  /// Why the row is left out; empty if it is not.
-  [[nodiscard]] std::string why_left_out(const MeasuredRow& row) const;
 };
 
 /// Reads a description. Throws InputError with the JSON pointer for keys that are not known and

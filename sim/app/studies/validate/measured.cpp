@@ -10,6 +10,7 @@
 
 #include "sim/app/studies/validate/measured/formats.hpp"
 #include "sim/app/studies/validate/measured/pasted.hpp"
+#include "sim/app/studies/validate/mislabelled.hpp"
 #include "sim/core/base/errors.hpp"
 #include "sim/core/base/files.hpp"
 #include "sim/core/base/nearest.hpp"
@@ -126,6 +127,7 @@ std::vector<MeasuredRow> read_all_measured(const std::vector<std::string>& argum
     }
     files.push_back(std::move(file));
   }
+  mark_mislabelled(all);
   return all;
 }
 

@@ -30,9 +30,10 @@ struct MeasuredRow {
   /// block. 0 if the vector is no whole number of words.
   std::int64_t elements = 0;
   double seconds = 0;
-  double seconds_min = 0;       ///< of the repetitions; 0: not known
-  std::string place;            ///< "FILE:LINE"
-  bool of_first_ranks = false;  ///< other ranks of the run may have waited meanwhile
+  double seconds_min = 0;         ///< of the repetitions; 0: not known
+  std::string place;              ///< "FILE:LINE"
+  std::string not_as_named = {};  ///< why the algorithm is not the one that is named; empty: it is
+  bool of_first_ranks = false;    ///< other ranks of the run may have waited meanwhile
   /// What was measured, of a row of 'thinwire measure'; null for others, which are dense collectives
   /// that their names and sizes describe.
   std::shared_ptr<const plan::Point> point = nullptr;
@@ -73,7 +74,7 @@ struct MeasuredFile {
 /// from the fact tasks_per_node. The sizes of Allgather and Alltoall are the size of one block.
 [[nodiscard]] std::vector<MeasuredRow> read_measured(const MeasuredFile& file);
 /// The rows of all files, given as measured_file() takes them. Throws InputError for one that is
-/// given twice, whose rows would count twice. `machine`, if any, is what texts are of that do not say
+/// given twice, whose rows would count twice. Mislabelled rows are marked. `machine`, if any, is what texts are of that do not say
 /// it.
 [[nodiscard]] std::vector<MeasuredRow> read_all_measured(const std::vector<std::string>& arguments,
                                                          const std::string& machine = {});

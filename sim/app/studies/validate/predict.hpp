@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,9 +20,6 @@ struct PredictedRow {
   std::string way = {};     ///< the phase that took longest, as "tree_ll128"
   int simulated_nodes = 0;  ///< the most that were simulated, if the time goes on from there
 };
-
-/// Runs points; the rows come in their order.
-using RunAll = std::function<std::vector<results::Row>(const std::vector<plan::Point>&)>;
 
 /// The measured rows of the most nodes, at `sizes` of their sizes at most, on `nodes` nodes. Points
 /// that would take long run on a half, a quarter, an eighth ... of the nodes: of three such runs, the

@@ -82,6 +82,13 @@ class Placements {
   std::map<std::string, std::optional<RunPlacement>> read_;
 };
 
+RowBasis basis_of(const MachineDescription& machine, const MeasuredRow& row) {
+  if (machine.calibrated(row)) return RowBasis::calibrated;
+  const auto run = machine.of_runs.find(row.run);
+  const bool probed = run != machine.of_runs.end() && run->second.places.contains(row.place);
+  return probed ? RowBasis::probed : RowBasis::predicted;
+}
+
 /// Makes the validation, row by row.
 class Planner {
  public:
@@ -108,7 +115,7 @@ class Planner {
       return skip(fmt::format("no description of the machine{}; give --machine FILE",
                               row.gpu ? " with GPU buffers" : ""));
     }
-    if (std::string why = machine->why_left_out(row); !why.empty()) return skip(std::move(why));
+    if (!row.not_as_named.empty()) return skip(row.not_as_named);
     SchemeOfRow found = scheme_of(row);
     if (found.scheme.empty()) return skip(found.why_none);
     if (!row.point) add_options_of(machine->settings, found);
@@ -134,7 +141,7 @@ class Planner {
          .machine = static_cast<std::size_t>(machine - result_.machines.begin()),
          .scheme = found.scheme,
          .ranks = ranks,
-         .calibrated = machine->calibrated(row),
+         .basis = basis_of(*machine, row),
          .point = point_of(*machine, row, found, ranks, placement),
          .terms = row.point ? terms_of(*row.point)
                             : terms_of(found.scheme, found.options, ranks, row.elements,
@@ -194,7 +201,6 @@ class Planner {
     if (!predicted_alone) {
       for (const RowFilter& filter : machine.calibrated_on) check(filter, "calibrated_on");
     }
-    for (const LeftOutRows& rows : machine.left_out) check(rows.rows, "left_out");
   }
 
   /// The ranks of a row on nodes.
@@ -232,7 +238,7 @@ class Planner {
   std::size_t point_of(const MachineDescription& machine, const MeasuredRow& row,
                        const SchemeOfRow& found, int ranks,
                        const std::optional<RunPlacement>& placement) {
-    Json settings = machine.settings;
+    Json settings = machine.settings_of(row.run);
     settings.erase("options");  // those that the scheme has are in `found`
     Json given;
     if (row.point) {
@@ -279,7 +285,7 @@ std::optional<FittedFormula> formula_of(const std::vector<ValidatedRow>& rows, s
                                         const MachineDescription& description) {
   std::vector<TimedTerms> timed;
   for (const ValidatedRow& row : rows) {
-    if (row.machine != machine || !row.calibrated) continue;
+    if (row.machine != machine || row.basis != RowBasis::calibrated) continue;
     timed.push_back({row.terms, row.measured.seconds});
   }
   if (timed.empty()) {
@@ -295,7 +301,7 @@ AccuracySummary summary_of(const Validation& validation, AccuracySummary summary
   std::vector<Contender> contenders;
   for (const ValidatedRow& row : validation.rows) {
     const MeasuredRow& measured = row.measured;
-    if (row.machine != summary.machine || row.calibrated != summary.calibrated) continue;
+    if (row.machine != summary.machine || row.basis != summary.basis) continue;
     if (!row.simulated) continue;
     if (summary.collective != kAllCollectives && measured.collective != summary.collective) {
       continue;
@@ -343,6 +349,18 @@ void skip_wrong_places(Validation& validation, const std::map<std::string, std::
 }
 
 }  // namespace
+
+std::string name_of(RowBasis basis) {
+  switch (basis) {
+    case RowBasis::calibrated:
+      return "calibrated";
+    case RowBasis::probed:
+      return "probed";
+    case RowBasis::predicted:
+      break;
+  }
+  return "predicted";
+}
 
 std::string name_of(Predictor predictor) {
   return predictor == Predictor::simulation ? "simulation" : "plain formula";
@@ -429,12 +447,12 @@ std::vector<AccuracySummary> summaries_of(const Validation& validation) {
       }
     }
     if (collectives.size() > 1) collectives.insert(collectives.begin(), kAllCollectives);
-    for (const bool calibrated : {true, false}) {
+    for (const RowBasis basis : {RowBasis::calibrated, RowBasis::probed, RowBasis::predicted}) {
       for (const std::string& collective : collectives) {
         for (const Predictor predictor : {Predictor::simulation, Predictor::formula}) {
           AccuracySummary summary = summary_of(validation, {.machine = machine,
                                                             .collective = collective,
-                                                            .calibrated = calibrated,
+                                                            .basis = basis,
                                                             .predictor = predictor,
                                                             .errors = {},
                                                             .choices = {}});

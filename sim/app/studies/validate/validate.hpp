@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,13 +16,21 @@
 
 namespace thinwire::studies {
 
+/// Runs points; the rows come in their order.
+using RunAll = std::function<std::vector<results::Row>(const std::vector<plan::Point>&)>;
+
+/// What a row is for a machine: its settings were fitted to it, one setting was probed by it in its
+/// run, or neither.
+enum class RowBasis : std::uint8_t { calibrated, probed, predicted };
+[[nodiscard]] std::string name_of(RowBasis basis);
+
 /// A measured row that can be simulated.
 struct ValidatedRow {
   MeasuredRow measured;
   std::size_t machine = 0;  ///< index in Validation::machines
   std::string scheme;
   int ranks = 1;
-  bool calibrated = false;          ///< the machine's settings were calibrated on it
+  RowBasis basis = RowBasis::predicted;
   std::size_t point = 0;            ///< index in the sweep's points
   algorithms::Terms terms;          ///< of the plain formula
   std::optional<double> simulated;  ///< seconds; none before the simulation
@@ -76,13 +86,13 @@ enum class Predictor : std::uint8_t { simulation, formula };
 struct AccuracySummary {
   std::size_t machine = 0;  ///< index in Validation::machines
   std::string collective;   ///< "all": of all collectives together
-  bool calibrated = false;  ///< of the rows that the machine was calibrated on, or of the others
+  RowBasis basis = RowBasis::predicted;
   Predictor predictor = Predictor::simulation;
   ErrorFigures errors;
   ChoiceFigures choices;
 };
 
-/// By machine: calibrated rows, then predicted ones; first all collectives, then each, if there are
+/// By machine: calibrated rows, then probes, then predicted ones; first all collectives, then each, if there are
 /// several; the simulation, then the formula, if it was fitted. Nothing for no rows.
 [[nodiscard]] std::vector<AccuracySummary> summaries_of(const Validation& validation);
 
