@@ -24,6 +24,7 @@ using thinwire::studies::MachineDescription;
 using thinwire::studies::MeasuredRow;
 using thinwire::studies::plan_validation;
 using thinwire::studies::read_machine;
+using thinwire::studies::RowBasis;
 using thinwire::studies::Validation;
 using thinwire::test::error_of;
 using thinwire::test::TemporaryFolder;
@@ -82,8 +83,8 @@ TEST_CASE("Each distinct point of the measured rows is simulated once, without i
   REQUIRE(validation.rows.size() == 3);
   REQUIRE(validation.sweep.points.size() == 2);
   CHECK(validation.rows[0].point == validation.rows[1].point);
-  CHECK(validation.rows[0].calibrated);
-  CHECK_FALSE(validation.rows[2].calibrated);
+  CHECK(validation.rows[0].basis == RowBasis::calibrated);
+  CHECK(validation.rows[2].basis == RowBasis::predicted);
   CHECK(validation.sweep.points[0].iterations == 1);
   CHECK(validation.sweep.points[1].ranks == 8);
   CHECK(validation.sweep.points[1].space.components == 1000);
@@ -154,7 +155,10 @@ TEST_CASE("Algorithms are compared with algorithms of the same ranks and the sam
   }
   take_results(validation, results);
   for (const auto& summary : thinwire::studies::summaries_of(validation)) {
-    if (summary.calibrated || summary.predictor == thinwire::studies::Predictor::formula) continue;
+    if (summary.basis == RowBasis::calibrated ||
+        summary.predictor == thinwire::studies::Predictor::formula) {
+      continue;
+    }
     CHECK(summary.choices.choices == 3);
     CHECK(summary.choices.pairs == 3);
     CHECK(summary.choices.right == 2);
