@@ -234,11 +234,13 @@ struct SchemeInfo {
   /// Dense, but pays in a training for what it keeps of its gradients (remember()).
   bool remembers = false;
   bool takes_tensors = false;  ///< looks at SchemeSetup::tensors
-  bool draws = false;          ///< what a rank selects depends on SchemeSetup::seed, too
-  bool in_switches = false;    ///< needs switches that sum
-  bool copies = false;         ///< pays for the copies that MPI makes (SchemeSetup::copy_per_word)
-  bool allocates = false;      ///< and for buffers that it allocates in each call (fresh)
-  StandIns stand_ins = {};     ///< few of its ranks or chunks that stand for all
+  /// Its messages are rounds of known lengths (rounds.hpp), if nobody looks at values.
+  bool takes_rounds = false;
+  bool draws = false;        ///< what a rank selects depends on SchemeSetup::seed, too
+  bool in_switches = false;  ///< needs switches that sum
+  bool copies = false;       ///< pays for the copies that MPI makes (SchemeSetup::copy_per_word)
+  bool allocates = false;    ///< and for buffers that it allocates in each call (fresh)
+  StandIns stand_ins = {};   ///< few of its ranks or chunks that stand for all
   /// Whether the scheme's messages have a format of their own, with values and indexes of 32 bits or fewer.
   bool own_format = false;
   std::vector<OptionInfo> options = {};

@@ -43,8 +43,8 @@ namespace {
   return sum * std::bit_cast<double>(scale);
 }
 
-constexpr std::size_t kAtOnce = 64;
-using Batch = std::array<double, kAtOnce>;
+constexpr std::size_t kInBatch = 64;
+using Batch = std::array<double, kInBatch>;
 
 [[gnu::always_inline]] inline void raise(Batch& batch, double exponent) {
   for (double& number : batch) number = power_of_two(exponent * logarithm(number));
@@ -85,8 +85,8 @@ void raise_each(std::span<float> numbers, float exponent) {
   }
   Batch batch;
   batch.fill(0.5);
-  for (std::size_t begin = 0; begin < numbers.size(); begin += kAtOnce) {
-    const std::span<float> here = numbers.subspan(begin, std::min(kAtOnce, numbers.size() - begin));
+  for (std::size_t begin = 0; begin < numbers.size(); begin += kInBatch) {
+    const std::span<float> here = numbers.subspan(begin, std::min(kInBatch, numbers.size() - begin));
     std::ranges::copy(here, batch.begin());
     raise_batch(batch, exponent);
     for (std::size_t i = 0; i < here.size(); ++i) {

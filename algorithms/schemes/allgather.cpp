@@ -86,6 +86,7 @@ std::vector<SchemeInfo> allgather_schemes() {
                       .exact_when = "always",
                       .added = "remainders of the blocks",
                       .dense = true,
+                      .takes_rounds = schedule == allgather_ring,
                       .stand_ins = {.alike_after = alike_after},
                       .run_cost = cost,
                       .make = [schedule](const SchemeSetup& setup) {

@@ -70,6 +70,7 @@ std::vector<SchemeInfo> reduce_scatter_schemes() {
         .exact_when = "always",
         .added = std::move(added),
         .dense = true,
+        .takes_rounds = true,
         .copies = true,
         .allocates = buffers != no_buffers,
         .run_cost = cost,

@@ -14,20 +14,16 @@ namespace {
 /// The prices of a simulation in seconds of wall-clock time.
 struct Prices {
   double point;
-  double rank;  ///< for preparing routes
+  double rank;  ///< for preparing it, and its routes
   double message;
 };
 
 constexpr Prices kEventLoop{.point = 0.25, .rank = 0, .message = 8e-7};
+constexpr Prices kRounds{.point = 0.25, .rank = 2e-5, .message = 5e-10};
 constexpr Prices kLinks{.point = 0.84, .rank = 1e-3, .message = 2.4e-6};
 constexpr Prices kSmpi{.point = 0.62, .rank = 6.6e-4, .message = 2e-5};
 constexpr double kEntry = 6.2e-8;      // of a selection
 constexpr double kComponent = 4.5e-9;  // of a dense gradient
-
-const Prices& prices_of(plan::NetworkId network) {
-  if (network == plan::NetworkId::smpi) return kSmpi;
-  return network == plan::NetworkId::links ? kLinks : kEventLoop;
-}
 
 /// The entries of one rank that a simulation has, or its dense components where they have values.
 double values_of_rank(const plan::Point& point) {
@@ -36,6 +32,19 @@ double values_of_rank(const plan::Point& point) {
   if (dense && !point.scheme->approximate && !point.error_feedback) return 0;
   return static_cast<double>(dense ? point.space.components : point.k) /
          static_cast<double>(point.space.granule);
+}
+
+/// Whether the messages of the α-β machine are taken in rounds.
+bool in_rounds(const plan::Point& point) {
+  return point.scheme->takes_rounds && values_of_rank(point) == 0 &&
+         point.machine.host.noise == Seconds(0);
+}
+
+const Prices& prices_of(const plan::Point& point) {
+  const plan::NetworkId network = point.network->id;
+  if (network == plan::NetworkId::smpi) return kSmpi;
+  if (network == plan::NetworkId::links) return kLinks;
+  return in_rounds(point) ? kRounds : kEventLoop;
 }
 
 }  // namespace
@@ -47,7 +56,7 @@ double least_memory(const plan::Point& point) {
 }
 
 double estimated_wall_s(const plan::Point& point) {
-  const Prices& prices = prices_of(point.network->id);
+  const Prices& prices = prices_of(point);
   const algorithms::Cost cost = results::cost_of(point);
   const double ranks = point.simulated_ranks();
   const auto iterations = static_cast<double>(part_of(point, true).iterations.size());

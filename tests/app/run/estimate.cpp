@@ -37,6 +37,18 @@ TEST_CASE(
   CHECK(of_model(training) - begin > 2.5 * (of_model(first) - begin));
 }
 
+TEST_CASE("An estimate has one price for messages in rounds and another for events") {
+  const auto estimate = [](const Json& changed) {
+    Json given = {{"scheme", "dense_ring"}, {"ranks", 4096}, {"components", 1'000'000}};
+    given.update(changed);
+    return estimated_wall_s(plan::point_from(given, "test"));
+  };
+  CHECK(estimate(Json::object()) < 1);
+  CHECK(estimate({{"ranks", 100'000}}) < 60);
+  CHECK(estimate({{"machine", {{"noise_s", 1e-6}}}}) > 10);
+  CHECK(estimate({{"scheme", "dense_ring_segmented"}}) < 1);
+}
+
 TEST_CASE("A simulation gives up on a time that it exceeds, and on no other") {
   for (const char* network : {"links", "alphabeta"}) {
     for (const char* scheme : {"dense_ovlp", "oktopk", "topkdsa", "gtopk", "dense_auto"}) {
