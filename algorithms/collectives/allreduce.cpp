@@ -25,7 +25,8 @@ Task<void> gather_lengths_of_halves(Communicator& comm, Halves halves, const Mes
   std::vector<Rounds> all;
   all.reserve(static_cast<std::size_t>(halves.steps()));
   for (int step = halves.steps(); step > 0; --step) {
-    all.push_back({.distance = halves.distance(step - 1), .flips = true});
+    all.push_back(
+        {.distance = halves.distance(step - 1), .flips = true, .tells = halves.told(step)});
   }
   const SizedRounds rounds(reduction, std::move(all), [&](std::size_t at, int place) {
     const int steps = halves.steps() - static_cast<int>(at);
@@ -44,7 +45,7 @@ Task<Message> doubling(Communicator& comm, Core core, Message held, const Reduct
   if (take_rounds(core, comm, held, reduction)) {
     std::vector<Rounds> all;
     for (int distance = 1; distance < core.size(); distance *= 2) {
-      all.push_back({.distance = distance, .flips = true, .sums = true});
+      all.push_back({.distance = distance, .flips = true, .sums = true, .tells = 0});
     }
     const SizedRounds rounds(reduction, std::move(all),
                              [&](std::size_t /*at*/, int /*piece*/) { return held; });

@@ -58,6 +58,12 @@ PieceRange Halves::sent(int place, int step) const {
   return kept(place ^ distance(step), step + 1);
 }
 
+int Halves::told(int steps) const {
+  int bits = 0;
+  for (int step = 0; step < steps; ++step) bits |= distance(step);
+  return bits;
+}
+
 Task<Halved> reduce_by_halving(Communicator& comm, Core core, Message held,
                                const Reduction& reduction, int pieces, Distances distances) {
   const auto pieces_of = [&](PieceRange places) {
@@ -69,7 +75,10 @@ Task<Halved> reduce_by_halving(Communicator& comm, Core core, Message held,
     std::vector<Rounds> all;
     all.reserve(static_cast<std::size_t>(halves.steps()));
     for (int step = 0; step < halves.steps(); ++step) {
-      all.push_back({.distance = halves.distance(step), .flips = true, .sums = true});
+      all.push_back({.distance = halves.distance(step),
+                     .flips = true,
+                     .sums = true,
+                     .tells = halves.told(step + 1)});
     }
     const SizedRounds rounds(reduction, std::move(all), [&](std::size_t step, int place) {
       return reduction.cut(held, halves.sent(place, static_cast<int>(step)), pieces);

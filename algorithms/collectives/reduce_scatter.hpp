@@ -63,6 +63,8 @@ struct Halves {
   [[nodiscard]] int distance(int step) const;
   [[nodiscard]] PieceRange kept(int place, int steps) const;
   [[nodiscard]] PieceRange sent(int place, int step) const;
+  /// The bits of a place that kept() depends on.
+  [[nodiscard]] int told(int steps) const;
 };
 
 /// What a rank of the core has after recursive halving: the sum of the pieces in `range`.

@@ -23,6 +23,7 @@ struct Rounds {
   int piece = 0;
   int next_piece = 0;
   bool sums = false;  ///< each member works on what it receives
+  int tells = -1;     ///< pieces are equal if their numbers have the same of these bits
 
   /// The peers, by their numbers, of a member in a round.
   [[nodiscard]] ExchangePeers peers(int member, int round, int members) const {
@@ -33,6 +34,7 @@ struct Rounds {
     return {.to = Rank(to < members ? to : to - members),
             .from = Rank(from < 0 ? from + members : from)};
   }
+  friend bool operator==(const Rounds&, const Rounds&) = default;
   /// The piece that it sends.
   [[nodiscard]] int sent(int member, int round, int members) const {
     return after(member, piece, next_piece, round, members);

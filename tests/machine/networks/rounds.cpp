@@ -29,7 +29,8 @@ class Uneven final : public RoundsPart {
   Uneven(std::vector<Rounds> rounds, double work) : rounds_(std::move(rounds)), work_(work) {}
   [[nodiscard]] std::span<const Rounds> rounds() const override { return rounds_; }
   [[nodiscard]] Message piece(std::size_t at, int piece) const override {
-    return {{}, Words((piece * 331 + static_cast<int>(at) * 77) % 1000 / 3)};
+    const int told = piece & rounds_[at].tells;
+    return {{}, Words((told * 331 + static_cast<int>(at) * 77) % 1000 / 3)};
   }
   [[nodiscard]] Seconds work(std::size_t /*at*/, const Message& received) const override {
     return Seconds(work_ * static_cast<double>(received.words.value()));
@@ -49,7 +50,8 @@ std::vector<Rounds> all_rounds(int members) {
                           {.count = 3, .distance = members - 1, .next_piece = 3, .sums = true}};
   if ((members & (members - 1)) == 0) {
     for (int distance = 1; distance < members; distance *= 2) {
-      all.push_back({.distance = distance, .flips = true, .sums = distance != 2});
+      all.push_back(
+          {.distance = distance, .flips = true, .sums = distance != 2, .tells = ~(distance / 2)});
     }
   }
   return all;

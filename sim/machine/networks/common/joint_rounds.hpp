@@ -45,7 +45,7 @@ class JointRounds {
                            Tag tag, bool clear) {
     if (!applies_ || members.count == 1 || members.list != nullptr) return false;
     // Even if others have come: these may be earlier rounds, which they have taken one by one.
-    if (!need_all(part.rounds(), members.count)) return false;
+    if (!needs_all(part.rounds(), members.count)) return false;
     const Key key = std::tuple_cat(members.key(), std::tuple(tag.value()));
     auto found = groups_.find(key);
     applies_ = clear;
@@ -106,6 +106,13 @@ class JointRounds {
     const bool sums = part.rounds()[at].sums;
     bool works = false;
     for (std::size_t piece = 0; piece < count; ++piece) {
+      const std::size_t like = piece & static_cast<std::size_t>(part.rounds()[at].tells);
+      if (like != piece) {
+        pieces.words.push_back(pieces.words[like]);
+        pieces.on_ports.push_back(pieces.on_ports[like]);
+        if (sums) pieces.work.push_back(pieces.work[like]);
+        continue;
+      }
       const Message message = part.piece(at, static_cast<int>(piece));
       pieces.words.push_back(message.words.value());
       pieces.on_ports.push_back(all_.fabric.uncontended({}, message.words));
@@ -124,6 +131,14 @@ class JointRounds {
     return pieces;
   }
 
+  /// need_all(), which is not asked again for the rounds that were asked for last.
+  [[nodiscard]] bool needs_all(std::span<const Rounds> all, int members) {
+    if (asked_.members != members || !std::ranges::equal(asked_.all, all)) {
+      asked_ = {
+          .all = {all.begin(), all.end()}, .members = members, .need = need_all(all, members)};
+    }
+    return asked_.need;
+  }
   /// Whether each member needs all others to take these rounds to their end. A sufficient condition.
   [[nodiscard]] static bool need_all(std::span<const Rounds> all, int members) {
     std::array<int, 31> independent =
@@ -225,8 +240,15 @@ class JointRounds {
     return sums;
   }
 
+  struct Asked {
+    std::vector<Rounds> all = {};
+    int members = 0;
+    bool need = false;
+  };
+
   const UnderWay<Fabric>& all_;
   bool applies_;
+  Asked asked_;
   std::map<Key, Group> groups_;  ///< of which some have joined
   std::vector<Group> complete_;  ///< of which all have
 };
