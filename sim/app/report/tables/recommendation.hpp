@@ -17,7 +17,7 @@ namespace thinwire::report {
 /// A record per candidate, with the time that its formula gives.
 [[nodiscard]] std::vector<Json> forecast_records(const studies::Forecast& forecast);
 /// One sentence for whoever decides; empty if nothing is advised.
-[[nodiscard]] std::string answer_text(const studies::Recommendation& recommendation);
+[[nodiscard]] std::string answer_text(const studies::Recommendation& result);
 /// A record per candidate whose simulation ended early: its iteration takes longer than over_s.
 [[nodiscard]] std::vector<Json> slower_records(const studies::Recommendation& recommendation);
 /// A record per direction in which crossovers are searched, also where none was found.
