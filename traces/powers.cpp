@@ -18,7 +18,7 @@ namespace {
   constexpr std::uint64_t kWhole = 0x4330000000000000U;  // 2^52, whose last bits are a whole number
   const auto bits = std::bit_cast<std::uint64_t>(number);
   const double exponent = std::bit_cast<double>(kWhole | (bits >> 52U)) - (0x1p52 + 1023);
-  const double mantissa = std::bit_cast<double>((bits & kMantissa) | kOne);
+  const auto mantissa = std::bit_cast<double>((bits & kMantissa) | kOne);
   const bool large = mantissa > std::numbers::sqrt2;
   const double near_one = large ? 0.5 * mantissa : mantissa;
   // ln x = 2 artanh s, where x = (1 + s) / (1 - s), and s is below 0.172.
