@@ -215,7 +215,7 @@ def doubled_points_of_a_grid():
     ended = well(thinwire("sweep", "a.json", "-o", "a.jsonl"))
     keys = [row["key"] for row in rows_of("a.jsonl")]
     check(len(keys) == len(set(keys)) == 2, keys)
-    check("more than once" in ended.err, ended)
+    check("repeated points left out: 2" in ended.err, ended)
 
 
 @fault

@@ -565,8 +565,8 @@ def chakra_collectives(folder):
                           ({"1": [0, 9], "2": [1, 3]}, "has no trace"), ([1], "expected a JSON object")):
         (folder / "groups.json").write_text(json.dumps(value))
         refused(f"run --chakra {folder}/pairs --groups {folder}/groups.json", wanted)
-    for flags, wanted in (("--collective allreduce=topka", "no dense allreduce"),
-                          ("--collective allreduce=alltoall_bruck", "no dense allreduce"),
+    for flags, wanted in (("--collective allreduce=topka", "not a dense scheme for allreduce"),
+                          ("--collective allreduce=alltoall_bruck", "not a dense scheme for allreduce"),
                           ("--collective gather=dense_ring", "expected COLLECTIVE=SCHEME"),
                           ("--groups none.json", "none.json")):
         refused(f"run --chakra {folder}/pairs {flags}", wanted)
@@ -780,7 +780,7 @@ def benchmark_texts(folder):
               for table, density in zip(tables, ("0.02", "0.1"))), f"times of two densities: {text}")
     refused("run --scheme dense_ring -P 8 -e 1M", "-b: is missing")
     refused("run --scheme dense_ring -P 8 -b 1M -e 1K", "below the smallest")
-    refused("run --scheme dense_ring -P 8 -b 1M -n 100", "leave one out")
+    refused("run --scheme dense_ring -P 8 -b 1M -n 100", "leave one of them out")
     refused("run --scheme dense_ring -P 8 --sizes 1K:2K:1", "a factor above 1")
     refused("run --scheme dense_ring -P 8 --sizes 1x", "expected a size")
     refused("run --scheme dense_ring -P 8 --network counting --format nccl", "has none")
