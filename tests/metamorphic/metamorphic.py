@@ -36,7 +36,8 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[2]
 ALPHABETA = str(SOURCE / "platforms" / "alphabeta.xml")
 # NCCL's protocols take times of their own, which do not double with α and β: the cost table says so.
-PROTOCOL_TIMES = {"nccl_ring", "nccl_tree", "dense_auto", "dense_auto_ovlp"}
+PROTOCOL_TIMES = {"nccl_ring", "nccl_tree", "dense_auto", "dense_auto_ovlp", "allgather_nccl_ring",
+                  "reduce_scatter_nccl_ring"}
 # They choose a schedule by its cost: others of α, β and γ may get another one.
 CHOOSES_BY_COST = {"dense_auto", "dense_auto_ovlp", "dragonn"}
 # Messages of two channels share a port, where sums and words stagger them: docs/explanation/alpha-beta.md says why.
