@@ -401,7 +401,7 @@ TEST_CASE("columns are chosen, compared and told by the same names") {
       run_program(point + "--columns time,scheme --format csv").out.starts_with("time_s,scheme\n"));
   CHECK(run_program(point + "--wide").out.find("busbw") != std::string::npos);
   check_refused(run_program(point + "--columns schema,shceme"), "did you mean 'scheme'?");
-  check_refused(run_program(point + "--columns scheme --format jsonl"), "rows of a results file");
+  check_refused(run_program(point + "--columns scheme --format jsonl"), "whole rows");
   const TemporaryFolder folder;
   const std::string rows = folder.write("rows.jsonl", run_program(point + "--format jsonl").out);
   const auto records = nlohmann::json::parse(

@@ -21,7 +21,7 @@ struct ErrorOfMachine {
 };
 
 constexpr auto kErrors = std::to_array<ErrorOfMachine>({
-#include "errors_of_machines.inc"
+#include "sim/app/studies/recommend/errors_of_machines.inc"
 });
 
 /// The median of the machines that `counts` names, each as often as it has rows.
