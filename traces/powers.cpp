@@ -86,7 +86,8 @@ void raise_each(std::span<float> numbers, float exponent) {
   Batch batch;
   batch.fill(0.5);
   for (std::size_t begin = 0; begin < numbers.size(); begin += kInBatch) {
-    const std::span<float> here = numbers.subspan(begin, std::min(kInBatch, numbers.size() - begin));
+    const std::span<float> here =
+        numbers.subspan(begin, std::min(kInBatch, numbers.size() - begin));
     std::ranges::copy(here, batch.begin());
     raise_batch(batch, exponent);
     for (std::size_t i = 0; i < here.size(); ++i) {
