@@ -283,7 +283,7 @@ TEST_CASE("What cannot be fitted is refused") {
   };
   CHECK(refused("machine.overheads").find("did you mean") != std::string::npos);
   CHECK(refused("network").find("only numbers can be fitted") != std::string::npos);
-  CHECK(refused("machine.latency_s").find("needs a value above 0") != std::string::npos);
+  CHECK(refused("machine.latency_s").find("must be above 0") != std::string::npos);
   const std::string twice = thinwire::test::error_of<thinwire::InputError>([] {
     static_cast<void>(calibration_of(500, {"machine.alpha_s", "machine.alpha_s"}));
   });
