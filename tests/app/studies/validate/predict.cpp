@@ -60,16 +60,16 @@ TEST_CASE("A point of few ranks is predicted by itself") {
 }
 
 TEST_CASE("Times that grow as those of rings and of trees do go on exactly") {
-  const PredictedRow ring = predicted("OMPI", "ring_ompi", 16384, linear);
+  const PredictedRow ring = predicted("OMPI", "ring_ompi", 1 << 20, linear);
   CHECK(ring.simulated_nodes > 0);
-  CHECK(ring.simulated_nodes < 16384);
-  CHECK(ring.seconds.value() == thinwire::test::approx(1e-5 + 2e-6 * 16384));
+  CHECK(ring.simulated_nodes < 1 << 20);
+  CHECK(ring.seconds.value() == thinwire::test::approx(1e-5 + 2e-6 * (1 << 20)));
   const PredictedRow tree = predicted("OMPI", "recursive_doubling_ompi", 1 << 20, logarithmic);
   CHECK(tree.simulated_nodes > 0);
   CHECK(tree.seconds.value() == thinwire::test::approx(1e-5 + 3e-6 * 20));
   // What falls, as noise does, goes on as it is.
   const auto falling = [](const Point& point) { return 1 / std::log2(point.ranks); };
-  const PredictedRow noise = predicted("OMPI", "ring_ompi", 16384, falling);
+  const PredictedRow noise = predicted("OMPI", "ring_ompi", 1 << 20, falling);
   CHECK(noise.seconds.value() == thinwire::test::approx(1 / std::log2(noise.simulated_nodes)));
 }
 
