@@ -87,9 +87,6 @@ enum class RingEvent : std::uint8_t { sent, received, delayed };
 /// NCCL's buffers have 8 slots: so many receives are posted ahead on a ring.
 constexpr int kSlots = 8;
 
-/// What a ring does on one way around.
-enum class RingWork : std::uint8_t { allreduce, reduce_scatter, allgather };
-
 /// What a rank does on the ring of one channel: exchange after exchange, each of which sends what
 /// the one before has yielded. Receives are posted ahead.
 struct RingLane {
@@ -143,38 +140,28 @@ struct RingLane {
 /// The rings of one rank.
 class RingChannels {
  public:
+  /// `cut_block` cuts the P blocks of the value into parts of the channels; it is null for allreduces.
   RingChannels(Communicator& comm, Nodes nodes, Message mine, const Reduction& reduction,
-               int channels, int loops, LineFormat format)
+               RingWork work, const CutBlock* cut_block, int channels, int loops, LineFormat format)
       : comm_(comm),
         wire_(nodes, comm.rank().value(), format),
         mine_(std::move(mine)),
         reduction_(reduction),
+        work_(work),
+        cut_block_(cut_block),
         loops_(loops),
         parts_(channels * loops),
         total_(static_cast<std::size_t>(parts_ * comm.size())) {
-    add_lanes(nodes, channels, RingWork::allreduce);
-  }
-  /// Of a half of an allreduce: the P blocks of the value are cut into parts of the channels.
-  RingChannels(Communicator& comm, Nodes nodes, Message mine, const Reduction& reduction,
-               const CutBlock& cut_block, int channels, int loops, LineFormat format, RingWork work)
-      : comm_(comm),
-        wire_(nodes, comm.rank().value(), format),
-        mine_(std::move(mine)),
-        reduction_(reduction),
-        cut_block_(&cut_block),
-        loops_(loops),
-        parts_(channels * loops),
-        total_(static_cast<std::size_t>(parts_ * comm.size())) {
-    add_lanes(nodes, channels, work);
+    for (int channel = 0; channel < channels; ++channel) {
+      lanes_.emplace_back(ChannelRing(nodes, entry_of(channel, channels, nodes)), nodes,
+                          comm.rank().value(), tag_of(channel), work);
+    }
   }
 
+  /// Returns the result: after a reduce-scatter, the block of this rank alone.
   Task<Message> run() {
     co_await pass_all();
-    co_return reduction_.join(total_);
-  }
-  /// The same, and returns the block of this rank alone.
-  Task<Message> run_to_block() {
-    co_await pass_all();
+    if (work_ != RingWork::reduce_scatter) co_return reduction_.join(total_);
     const int rank = comm_.rank().value();
     const std::span<const Message> blocks(total_);
     co_return reduction_.join(
@@ -187,13 +174,6 @@ class RingChannels {
     RingEvent event;
     int lane;
   };
-
-  void add_lanes(Nodes nodes, int channels, RingWork work) {
-    for (int channel = 0; channel < channels; ++channel) {
-      lanes_.emplace_back(ChannelRing(nodes, entry_of(channel, channels, nodes)), nodes,
-                          comm_.rank().value(), tag_of(channel), work);
-    }
-  }
 
   Task<void> pass_all() {
     co_await comm_.compute(wire_.launch());
@@ -290,7 +270,8 @@ class RingChannels {
   Wire wire_;
   Message mine_;
   const Reduction& reduction_;
-  const CutBlock* cut_block_ = nullptr;  ///< where blocks of the value belong to ranks
+  RingWork work_;
+  const CutBlock* cut_block_;  ///< where blocks of the value belong to ranks
   int loops_;
   int parts_;  ///< pieces for each place on the rings
   std::vector<Message> total_;
@@ -581,25 +562,18 @@ Task<Message> allreduce_channel_rings(Communicator& comm, Nodes nodes, Message m
                                       const Reduction& reduction, int channels, int loops,
                                       LineFormat format) {
   if (comm.size() == 1) co_return mine;
-  RingChannels rings(comm, nodes, std::move(mine), reduction, channels, loops, format);
+  RingChannels rings(comm, nodes, std::move(mine), reduction, RingWork::allreduce, nullptr,
+                     channels, loops, format);
   co_return co_await rings.run();
 }
 
-Task<Message> reduce_scatter_channel_rings(Communicator& comm, Nodes nodes, Message mine,
-                                           const Reduction& reduction, const CutBlock& cut_block,
-                                           int channels, int loops, LineFormat format) {
+Task<Message> half_channel_rings(Communicator& comm, Nodes nodes, Message mine,
+                                 const Reduction& reduction, RingWork half,
+                                 const CutBlock& cut_block, int channels, int loops,
+                                 LineFormat format) {
   if (comm.size() == 1) co_return mine;
-  RingChannels rings(comm, nodes, std::move(mine), reduction, cut_block, channels, loops, format,
-                     RingWork::reduce_scatter);
-  co_return co_await rings.run_to_block();
-}
-
-Task<Message> allgather_channel_rings(Communicator& comm, Nodes nodes, Message whole,
-                                      const Reduction& reduction, const CutBlock& cut_block,
-                                      int channels, int loops, LineFormat format) {
-  if (comm.size() == 1) co_return whole;
-  RingChannels rings(comm, nodes, std::move(whole), reduction, cut_block, channels, loops, format,
-                     RingWork::allgather);
+  RingChannels rings(comm, nodes, std::move(mine), reduction, half, &cut_block, channels, loops,
+                     format);
   co_return co_await rings.run();
 }
 

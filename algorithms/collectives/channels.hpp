@@ -106,17 +106,15 @@ struct ChannelTreePlace {
 /// A part of block `rank` of a value that a rank holds, if each block is cut into `parts` of them.
 using CutBlock = std::function<Message(const Message& held, int rank, int part, int parts)>;
 
+/// What a ring does on one way around.
+enum class RingWork : std::uint8_t { allreduce, reduce_scatter, allgather };
 /// The half of this allreduce that leaves block r of the sum on rank r, or that begins with block r of
-/// `whole` on rank r and leaves all blocks on all ranks. Each channel carries its share of each block.
+/// `mine` on rank r and leaves all blocks on all ranks. Each channel carries its share of each block.
 /// Cost: L C (P-1) messages of n/(C L P) words per rank. Memory: references to C L P pieces per rank.
-[[nodiscard]] Task<Message> reduce_scatter_channel_rings(Communicator& comm, Nodes nodes,
-                                                         Message mine, const Reduction& reduction,
-                                                         const CutBlock& cut_block, int channels,
-                                                         int loops, LineFormat format);
-[[nodiscard]] Task<Message> allgather_channel_rings(Communicator& comm, Nodes nodes, Message whole,
-                                                    const Reduction& reduction,
-                                                    const CutBlock& cut_block, int channels,
-                                                    int loops, LineFormat format);
+[[nodiscard]] Task<Message> half_channel_rings(Communicator& comm, Nodes nodes, Message mine,
+                                               const Reduction& reduction, RingWork half,
+                                               const CutBlock& cut_block, int channels, int loops,
+                                               LineFormat format);
 
 /// In each of the two trees of each channel, a half of the channel's share is summed towards the
 /// root, and the sum is sent back down, chunk by chunk. A rank has one message under way to each

@@ -480,8 +480,7 @@ OptionInfo gpu_option() {
 OptionInfo rendezvous_option() {
   return {kRendezvous, 0.0, 0,
           "seconds more that a message beyond 2 KiB takes between nodes, where the network library "
-          "asks "
-          "the receiver first, as libfabric on Slingshot"};
+          "asks the receiver first, as libfabric on Slingshot"};
 }
 
 OptionInfo chunk_option() {
@@ -632,10 +631,10 @@ SchemeInfo half_entry(std::string name, std::string summary, NcclKind kind) {
     return dense_collective(
         setup, phase_of(plan.choice),
         [kind, plan, cut](Communicator& comm, Message mine, const GradientReduction& reduction) {
-          const auto half =
-              kind == NcclKind::allgather ? allgather_channel_rings : reduce_scatter_channel_rings;
-          return half(comm, plan.nodes, std::move(mine), reduction, cut, plan.channels, plan.parts,
-                      plan.format);
+          const RingWork half =
+              kind == NcclKind::allgather ? RingWork::allgather : RingWork::reduce_scatter;
+          return half_channel_rings(comm, plan.nodes, std::move(mine), reduction, half, cut,
+                                    plan.channels, plan.parts, plan.format);
         });
   };
   const bool sums = kind == NcclKind::reduce_scatter;

@@ -24,10 +24,10 @@ documentation=$(ls "$work"/thinwire-doc_*_all.deb)
 python=$(ls "$work"/python3-thinwire_*.deb 2> /dev/null || true)
 
 # Every library that the program loads comes from a package that it depends on.
-dpkg-deb -x "$program" "$work/root"
+dpkg-deb -x "$program" "$work/unpacked"
 depends=$(dpkg-deb -f "$program" Depends)
-modules=("$work"/root/usr/lib/thinwire/{drawing,hdf5,simgrid}.so)
-for code in "$work/root/usr/bin/thinwire" "${modules[@]}"; do
+modules=("$work"/unpacked/usr/lib/thinwire/{drawing,hdf5,simgrid}.so)
+for code in "$work/unpacked/usr/bin/thinwire" "${modules[@]}"; do
   readelf -d "$code" | sed -nE 's/.*NEEDED.*\[(.*)\]/\1/p' > "$work/needed"
   [[ -s "$work/needed" ]] || fail "$code needs no library at all"
   while read -r library; do
@@ -63,9 +63,9 @@ run_it() { # run_it PROGRAM SHARE
   PYTHONPATH=$tests/pytorch/stand_in:$2/pytorch /usr/bin/python3 -c 'import thinwire_ddp' || fail "thinwire_ddp.py"
   "$1" recommend --model bert --device p100 -P 2 --fast --schemes topka > "$work/out" || fail "recommend"
 }
-(cd "$work" && run_it "$work/root/usr/bin/thinwire" "$work/root/usr/share/thinwire")
+(cd "$work" && run_it "$work/unpacked/usr/bin/thinwire" "$work/unpacked/usr/share/thinwire")
 for file in man/man1/thinwire.1.gz bash-completion/completions/thinwire doc/thinwire/copyright; do
-  [[ -s "$work/root/usr/share/$file" ]] || fail "no $file"
+  [[ -s "$work/unpacked/usr/share/$file" ]] || fail "no $file"
 done
 dpkg-deb -c "$documentation" | grep 'usr/share/doc/thinwire/docs/reference/commands.md' > /dev/null || fail "no user guide"
 dpkg-deb -c "$development" | grep 'include/thinwire/algorithms/scheme.hpp' > /dev/null || fail "no headers"
@@ -87,8 +87,8 @@ if [[ -n "$python" ]]; then
   for package in $(dpkg-deb -f "$python" Depends | sed 's/([^)]*)//g; s/,/ /g'); do
     [[ $package == thinwire ]] || dpkg-query -W "$package" > /dev/null || fail "python3-thinwire: no $package"
   done
-  dpkg-deb -x "$python" "$work/root"
-  (cd "$work" && run_python "$work/root/usr/lib/python3/dist-packages" "$work/root") || fail "python"
+  dpkg-deb -x "$python" "$work/unpacked"
+  (cd "$work" && run_python "$work/unpacked/usr/lib/python3/dist-packages" "$work/unpacked") || fail "python"
 fi
 ! dpkg-deb -c "$development" | grep 'usr/bin/' > /dev/null || fail "thinwire-dev has programs"
 

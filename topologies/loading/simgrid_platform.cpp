@@ -421,19 +421,19 @@ void SimGridPlatform::list_hosts() {
 void SimGridPlatform::list_links() {
   struct Named {
     std::string_view name;  // here, since from a link of SimGrid's to its name it is two pointers
-    sg4::Link* link = nullptr;
-    WiredLink* own = nullptr;
+    ListedLink listed;
   };
   std::vector<Named> all;
   for (sg4::Link* link : engine_->get_all_links()) {
-    all.push_back({.name = link->get_name(), .link = link});
+    all.push_back({.name = link->get_name(), .listed = {.link = link}});
   }
-  for (WiredLink& link : wired_.links) all.push_back({.name = link.name, .own = &link});
+  for (WiredLink& link : wired_.links) all.push_back({.name = link.name, .listed = {.own = &link}});
   std::ranges::sort(all, natural_less, &Named::name);
   std::vector<const void*> in_order;
   in_order.reserve(all.size());
   links.reserve(all.size());
-  for (const auto& [name, link, own] : all) {
+  for (const auto& [name, listed] : all) {
+    const auto& [link, own] = listed;
     const double bandwidth = own != nullptr ? own->bandwidth : link->get_bandwidth();
     const double latency = own != nullptr ? own->latency : link->get_latency();
     if (!(bandwidth <= kMostFigure) || !(latency <= kMostFigure)) {
@@ -443,7 +443,7 @@ void SimGridPlatform::list_links() {
           path, name, bandwidth, latency, kMostFigure);
     }
     in_order.push_back(own != nullptr ? held_by_routes(*own) : link->get_impl());
-    listed_.push_back({.link = link, .own = own});
+    listed_.push_back(listed);
     links.push_back({.name = own != nullptr ? std::move(own->name) : std::string(name),
                      .bandwidth = bandwidth,
                      .latency = Seconds(latency),

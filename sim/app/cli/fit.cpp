@@ -192,8 +192,7 @@ int fit_made(const FitFlags& flags) {
   for (const std::string& assumed : made.assumed()) say("assumed: {}", assumed);
   if (found.rms > kPoorFit) {
     say("the logs do not fit this machine: simulated times are off by a factor of {:.1f}; check "
-        "the "
-        "numbers of GPUs and NICs, the bandwidth of a NIC and the algorithm of each log",
+        "the numbers of GPUs and NICs, the bandwidth of a NIC and the algorithm of each log",
         std::exp(found.rms));
   }
   if (flags.nodes) print_predictions(flags, found, made);

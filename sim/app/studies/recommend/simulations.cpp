@@ -111,11 +111,9 @@ void rule_out(const RecommendSettings& settings, std::vector<Attempt>& attempts,
       "recommend", points, {.processes = {.at_once = settings.jobs}, .alphabeta = false}, watcher);
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (!ended[i].row.outcome) continue;
-    // Twice the error of few chunks is left.
-    constexpr double kSure = 0.9;
-    const double least = time_before_sums(trainings[i]) + kSure *
-                                                              ended[i].row.outcome->time().value() /
-                                                              trainings[i].workload.local_steps;
+    constexpr double kSure = 0.9;  // twice the error of few chunks is left
+    const double sums = ended[i].row.outcome->time().value() / trainings[i].workload.local_steps;
+    const double least = time_before_sums(trainings[i]) + kSure * sums;
     if (const double limit = batch.give_up_after(*of_point[i]); least > limit) {
       of_point[i]->over_s = limit;
     }
