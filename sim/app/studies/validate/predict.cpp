@@ -16,10 +16,16 @@ namespace {
 constexpr std::size_t kLevels = 3;
 constexpr double kLongestPoint = 8;  ///< estimated seconds of a point that runs as it is
 
-/// One way to a predicted row: a point on its nodes, or three on fewer.
+using Curve = std::tuple<std::string, std::string, std::string>;
+
+Curve curve_of(const MeasuredRow& row) { return {row.collective, row.library, row.algorithm}; }
+
+/// One way to a predicted row: its point, or the last of three on fewer nodes.
 struct Way {
-  std::vector<std::size_t> points;  ///< by level
-  int doublings = 0;                ///< from the last level to the row's nodes
+  MeasuredRow row;    ///< as it runs
+  int doublings = 0;  ///< from its nodes to the predicted ones
+  std::size_t point = 0;
+  std::vector<std::size_t> before = {};  ///< the points on 1/4 and 1/2 of its nodes
 };
 
 class Planned {
@@ -30,7 +36,9 @@ class Planned {
   std::vector<Way> ways_to(const MeasuredRow& row, std::string& why) {
     const std::optional<plan::Point> whole = point_of(row, why);
     if (!whole) return {};
-    if (run::estimated_wall_s(*whole) <= kLongestPoint) return {{{add(*whole)}, 0}};
+    if (run::estimated_wall_s(*whole) <= kLongestPoint) {
+      return {{.row = row, .point = add(*whole)}};
+    }
     std::vector<Way> ways;
     const bool chosen = row.library == "NCCL" && row.algorithm.starts_with("default_");
     const std::vector<std::string> algorithms =
@@ -43,7 +51,25 @@ class Planned {
     return ways;
   }
 
-  [[nodiscard]] const std::vector<plan::Point>& points() const { return points_; }
+  /// Adds the points on fewer nodes than the last; false where one cannot be simulated.
+  bool add_before(Way& way, std::string& why) {
+    const int last = way.row.nodes;
+    for (std::size_t level = kLevels - 1; level > 0; --level) {
+      MeasuredRow row = way.row;
+      row.nodes = last >> level;
+      const std::optional<plan::Point> point = point_of(row, why);
+      if (!point) return false;
+      way.before.push_back(add(*point));
+    }
+    return true;
+  }
+
+  /// The points that were added since this was last called.
+  std::vector<plan::Point> take_points() {
+    const auto first = points_.begin() + static_cast<std::ptrdiff_t>(taken_);
+    taken_ = points_.size();
+    return {first, points_.end()};
+  }
 
  private:
   std::optional<plan::Point> point_of(const MeasuredRow& row, std::string& why) const {
@@ -59,28 +85,22 @@ class Planned {
   }
 
   std::optional<Way> shorter_way(MeasuredRow row, std::string& why) {
-    Way way;
-    const int whole = row.nodes;
+    int doublings = 0;
     constexpr int kLeast = 1 << (kLevels - 1);
     std::optional<plan::Point> last;
     do {
       if (row.nodes / 2 < kLeast) break;
       row.nodes /= 2;
-      ++way.doublings;
+      ++doublings;
       last = point_of(row, why);
     } while (last && run::estimated_wall_s(*last) > kLongestPoint);
-    if (!last || way.doublings == 0) return std::nullopt;
-    for (std::size_t level = 0; level < kLevels; ++level) {
-      row.nodes = whole >> (way.doublings + static_cast<int>(kLevels - 1 - level));
-      const std::optional<plan::Point> point = point_of(row, why);
-      if (!point) return std::nullopt;
-      way.points.push_back(add(*point));
-    }
-    return way;
+    if (!last || doublings == 0) return std::nullopt;
+    return Way{.row = std::move(row), .doublings = doublings, .point = add(*last)};
   }
 
   const MachineDescription& machine_;
   std::vector<plan::Point> points_;
+  std::size_t taken_ = 0;
 };
 
 /// The time after `doublings` more: what a doubling adds grows as it grew, by 1 (trees) to 2 (rings).
@@ -104,8 +124,10 @@ std::string longest_phase(const results::Outcome& outcome) {
 
 /// Takes a way if it is the first one, or faster than what the row has.
 void take(PredictedRow& predicted, const Way& way, const std::vector<results::Row>& results) {
+  std::vector<std::size_t> points = way.before;
+  points.push_back(way.point);
   std::vector<double> times;
-  for (const std::size_t point : way.points) {
+  for (const std::size_t point : points) {
     const results::Row& result = results.at(point);
     if (!result.outcome) {
       predicted.why = result.reason;
@@ -116,18 +138,31 @@ void take(PredictedRow& predicted, const Way& way, const std::vector<results::Ro
   const double time = continued(times, way.doublings);
   if (predicted.seconds && *predicted.seconds <= time) return;
   predicted.seconds = time;
-  predicted.way = longest_phase(*results.at(way.points.back()).outcome);
-  predicted.simulated_nodes = way.doublings > 0 ? predicted.row.nodes >> way.doublings : 0;
+  predicted.way = longest_phase(*results.at(way.point).outcome);
+  predicted.simulated_nodes = way.doublings > 0 ? way.row.nodes : 0;
+}
+
+/// Raises what goes on to the time of each shorter vector. A ring's time grows fastest where its
+/// messages are so short that their latency counts. A long vector comes to this on more nodes than
+/// are simulated, a shorter one before.
+void raise_to_shorter(std::vector<PredictedRow>& predicted) {
+  std::map<Curve, double> least;
+  for (PredictedRow& one : predicted) {  // by size in each curve
+    if (!one.seconds) continue;
+    double& shorter = least[curve_of(one.row)];
+    if (one.simulated_nodes > 0) one.seconds = std::max(*one.seconds, shorter);
+    shorter = std::max(shorter, *one.seconds);
+  }
 }
 
 /// The rows of the most nodes, at some of their sizes.
 std::vector<MeasuredRow> largest(const std::vector<MeasuredRow>& rows, std::size_t sizes) {
   int most = 0;
   for (const MeasuredRow& row : rows) most = std::max(most, row.nodes);
-  std::map<std::tuple<std::string, std::string, std::string>, std::vector<MeasuredRow>> curves;
+  std::map<Curve, std::vector<MeasuredRow>> curves;
   for (const MeasuredRow& row : rows) {
     if (row.nodes != most || row.elements == 0 || row.point) continue;
-    curves[{row.collective, row.library, row.algorithm}].push_back(row);
+    curves[curve_of(row)].push_back(row);
   }
   std::vector<MeasuredRow> kept;
   for (auto& [key, curve] : curves) {
@@ -155,10 +190,23 @@ std::vector<PredictedRow> predict(const std::vector<MeasuredRow>& rows,
     one.ranks = nodes * tasks_per_node;
     ways.push_back(planned.ways_to(one.row, one.why));
   }
-  const std::vector<results::Row> results = run(planned.points());
+  std::vector<results::Row> results = run(planned.take_points());
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    std::erase_if(ways[i], [&](Way& way) {
+      const auto& outcome = results.at(way.point).outcome;
+      if (way.doublings == 0 || !outcome) return false;
+      // NCCL's tuner may take another protocol on fewer nodes, whose times grow otherwise.
+      const std::string protocol = longest_phase(*outcome);
+      if (way.row.library == "NCCL" && !protocol.empty()) way.row.algorithm = protocol;
+      return !planned.add_before(way, predicted[i].why);
+    });
+  }
+  const std::vector<results::Row> before = run(planned.take_points());
+  results.insert(results.end(), before.begin(), before.end());
   for (std::size_t i = 0; i < predicted.size(); ++i) {
     for (const Way& way : ways[i]) take(predicted[i], way, results);
   }
+  raise_to_shorter(predicted);
   return predicted;
 }
 

@@ -23,8 +23,9 @@ struct PredictedRow {
 
 /// The measured rows of the most nodes, at `sizes` of their sizes at most, on `nodes` nodes. Points
 /// that would take long run on a half, a quarter, an eighth ... of the nodes: of three such runs, the
-/// growth per doubling goes on as it grew. What NCCL chooses is then taken from its ring and its
-/// tree, the faster of the two.
+/// growth per doubling goes on as it grew, with NCCL's protocol of the last one, and at least to the
+/// time of a shorter vector. What NCCL chooses is then taken from its ring and its tree, the faster
+/// of the two.
 [[nodiscard]] std::vector<PredictedRow> predict(const std::vector<MeasuredRow>& rows,
                                                 const MachineDescription& machine, int nodes,
                                                 int tasks_per_node, std::size_t sizes,

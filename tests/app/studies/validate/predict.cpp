@@ -2,9 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "tests/support/approx.hpp"
@@ -17,34 +20,54 @@ using thinwire::studies::MeasuredRow;
 using thinwire::studies::PredictedRow;
 using TimeOf = std::function<double(const Point&)>;
 
-/// The prediction of one row on `nodes` nodes by a program whose times are known.
-PredictedRow predicted(const std::string& library, const std::string& algorithm, int nodes,
-                       const TimeOf& time_of) {
+/// Whether NCCL's tuner takes LL, which it does from so many ranks on.
+bool takes_ll(const Point& point, int from) {
+  const auto protocol = std::get<std::int64_t>(point.options.at("protocol"));
+  return protocol == 0 || (protocol == 3 && point.ranks >= from);
+}
+
+/// The predictions of a row of each size on `nodes` nodes by a program whose times are known.
+/// Phases of NCCL are named after the protocol.
+std::vector<PredictedRow> predictions(const std::string& library, const std::string& algorithm,
+                                      const std::vector<std::int64_t>& sizes, int nodes,
+                                      const TimeOf& time_of, int ll_from = 0) {
   thinwire::studies::MachineDescription machine;
   machine.name = "made";
   machine.gpu = library == "NCCL";
   machine.settings = {{"network", "alphabeta"},
                       {"machine", {{"alpha_s", 1e-6}, {"beta_s_per_word", 4e-10}}}};
-  const MeasuredRow row{.machine = "made",
-                        .run = "a",
-                        .test = "0",
-                        .nodes = 2,
-                        .tasks_per_node = 1,
-                        .collective = "allreduce",
-                        .library = library,
-                        .algorithm = algorithm,
-                        .gpu = machine.gpu,
-                        .elements = 1 << 22,
-                        .seconds = 1e-3,
-                        .place = "log:1"};
+  MeasuredRow row{.machine = "made",
+                  .run = "a",
+                  .test = "0",
+                  .nodes = 2,
+                  .tasks_per_node = 1,
+                  .collective = "allreduce",
+                  .library = library,
+                  .algorithm = algorithm,
+                  .gpu = machine.gpu,
+                  .seconds = 1e-3,
+                  .place = "log:1"};
   const auto run = [&](const std::vector<Point>& points) {
     std::vector<Row> rows(points.size());
     for (std::size_t i = 0; i < points.size(); ++i) {
-      rows[i].outcome.emplace().iteration_times = {thinwire::Seconds(time_of(points[i]))};
+      auto& outcome = rows[i].outcome.emplace();
+      outcome.iteration_times = {thinwire::Seconds(time_of(points[i]))};
+      if (points[i].scheme->name != "nccl_ring") continue;
+      outcome.phases.push_back({.name = takes_ll(points[i], ll_from) ? "ring_ll" : "ring_simple"});
     }
     return rows;
   };
-  return thinwire::studies::predict({row}, machine, nodes, 1, 1, run).at(0);
+  std::vector<MeasuredRow> rows;
+  for (const std::int64_t size : sizes) {
+    row.elements = size;
+    rows.push_back(row);
+  }
+  return thinwire::studies::predict(rows, machine, nodes, 1, sizes.size(), run);
+}
+
+PredictedRow predicted(const std::string& library, const std::string& algorithm, int nodes,
+                       const TimeOf& time_of, int ll_from = 0) {
+  return predictions(library, algorithm, {1 << 22}, nodes, time_of, ll_from).at(0);
 }
 
 double linear(const Point& point) { return 1e-5 + 2e-6 * point.ranks; }
@@ -84,6 +107,39 @@ TEST_CASE("What NCCL chooses is the faster one of its ring and its tree where bo
     CHECK(row.simulated_nodes > 0);
     CHECK(row.seconds.value() == thinwire::test::approx(1e-5 + 3e-6 * 14));
   }
+}
+
+TEST_CASE("A time goes on with the protocol that NCCL takes on the most nodes that run") {
+  constexpr int kNodes = 1 << 20;
+  const int most = predicted("NCCL", "ring", kNodes, linear).simulated_nodes;
+  REQUIRE(most > 0);
+  for (const int from : {most, 2 * most}) {  // LL on the most nodes alone, or nowhere
+    CAPTURE(from);
+    const auto time_of = [from](const Point& point) {
+      return takes_ll(point, from) ? linear(point) : 3 * linear(point);
+    };
+    const PredictedRow row = predicted("NCCL", "ring", kNodes, time_of, from);
+    CHECK(row.way == (from == most ? "ring_ll" : "ring_simple"));
+    const double of_protocol = from == most ? 1 : 3;
+    CHECK(row.seconds.value() == thinwire::test::approx(of_protocol * (1e-5 + 2e-6 * kNodes)));
+  }
+}
+
+TEST_CASE("A longer vector goes on to no shorter time") {
+  const auto time_of = [](const Point& point) {
+    const double bandwidth = 4e-10 * static_cast<double>(point.space.components);
+    return std::max(linear(point), bandwidth);  // the latency of a ring counts on many ranks
+  };
+  const std::vector<PredictedRow> rows =
+      predictions("OMPI", "ring_ompi", {1 << 10, 1 << 16, 1 << 23}, 1 << 20, time_of);
+  double shorter = 0;
+  for (const PredictedRow& row : rows) {
+    CAPTURE(row.row.elements);
+    CHECK(row.simulated_nodes > 0);
+    CHECK(row.seconds.value() >= shorter);
+    shorter = row.seconds.value();
+  }
+  CHECK(shorter == thinwire::test::approx(1e-5 + 2e-6 * (1 << 20)));
 }
 
 TEST_CASE("The interval holds 90% of times that scatter as the fit's, and widens with the nodes") {
