@@ -22,10 +22,11 @@ SparseVector thinned_entries(const SparseVector& largest, std::int64_t k, std::u
   return SparseVector::checked(std::move(entries));
 }
 
-/// A random part of this size of counts, which have no entries to draw from (--statistical).
+/// As many of counts, which have no entries to draw from (--statistical).
 SparseVector thinned_counts(const SparseVector& largest, std::int64_t k) {
   const auto kept = std::min<std::int64_t>(k, static_cast<std::int64_t>(largest.size()));
-  return SparseVector::from(statistical_part(largest.payload(), static_cast<std::uint32_t>(kept)));
+  return SparseVector::from(
+      statistical_thinned(largest.payload(), static_cast<std::uint32_t>(kept)));
 }
 
 Selection thinned_topk(const SchemeSetup& setup, const SparseVector& accumulated, Rank rank,

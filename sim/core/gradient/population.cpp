@@ -61,14 +61,22 @@ int selectors(int ranks, double probability, std::uint64_t key) {
 }  // namespace
 
 double MagnitudeLaw::share(double x) const {
-  if (x <= 0) return most;
-  if (x < 1) return std::min(most, std::pow(x, -below));
-  return std::exp(-std::pow(std::log(x) / scale, shape));
+  const auto reach = [this](double y) {
+    if (y <= 0) return most;
+    if (y < 1) return std::min(most, std::pow(y, -below));
+    return std::exp(-std::pow(std::log(y) / scale, shape));
+  };
+  return unit == 1 ? reach(x) : reach(x * unit) / reach(unit);
 }
 
 double MagnitudeLaw::ratio(double share) const {
-  if (share >= 1) return std::pow(std::min(share, most), -1 / below);
-  return std::exp(scale * std::pow(-std::log(share), 1 / shape));
+  const auto reached = [this](double part) {
+    if (part >= 1) return std::pow(std::min(part, most), -1 / below);
+    return std::exp(scale * std::pow(-std::log(part), 1 / shape));
+  };
+  if (unit == 1) return reached(share);
+  const MagnitudeLaw law{.shape = shape, .scale = scale, .below = below, .most = most};
+  return reached(share * law.share(unit)) / unit;
 }
 
 Population::Population(Settings settings) : settings_(std::move(settings)) {

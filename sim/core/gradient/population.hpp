@@ -27,6 +27,7 @@ struct MagnitudeLaw {
   double scale = 0.1;
   double below = 4;   ///< x < 1: R = x^-below, up to `most`
   double most = 100;  ///< n/k
+  double unit = 1;    ///< x = 1, in thresholds of the law
 
   [[nodiscard]] double share(double x) const;
   /// The x whose share R(x) is `share`, in (0, most].
@@ -147,6 +148,11 @@ class Population final : public Body {
   [[nodiscard]] const InBuckets& in_buckets(std::uint32_t first, std::uint32_t last,
                                             const Buckets& buckets) const;
 
+  /// The coordinates for a random share of a selection at a level, which each rank draws for itself:
+  /// at level 1 a coordinate is in it with the selection's probability times `share`. Level and share
+  /// are rounded by at most 1.1%. Kept.
+  [[nodiscard]] Ref<const Population> thinned(double level, double share) const;
+
   /// The chances of a selection at a level in the blocks of a space that begins at `first`. Valid until
   /// the chances of other blocks or another level are asked for.
   [[nodiscard]] BlockChances chances(std::uint32_t first, const BlockSize& size,
@@ -240,6 +246,7 @@ class Population final : public Body {
   mutable std::vector<std::unique_ptr<const CutPlan>> cut_plans_;  // the last used first
   mutable std::unique_ptr<const CutPlan> cell_plan_;
   mutable std::map<std::array<std::int64_t, 5>, InBuckets> in_buckets_;
+  mutable std::map<std::pair<long, long>, Ref<const Population>> thinned_;  // by level and share
   mutable std::optional<BlockRates> block_rates_;
 };
 

@@ -130,6 +130,28 @@ Population::InBuckets Population::made_in_buckets(std::uint32_t first, std::uint
           .filled = wanted > 0 ? found / wanted : 0};
 }
 
+// A population of its own, since no level of this one thins all coordinates alike: the probability
+// p of a coordinate becomes share * p, also where p is nearly 1.
+Ref<const Population> Population::thinned(double level, double share) const {
+  constexpr double kSteps = 32;  // an octave
+  const std::pair key{std::lround(std::log2(level) * kSteps),
+                      std::lround(std::log2(share) * kSteps)};
+  auto kept = thinned_.find(key);
+  if (kept == thinned_.end()) {
+    const double at = std::exp2(static_cast<double>(key.first) / kSteps);
+    const double part = std::min(1.0, std::exp2(static_cast<double>(key.second) / kSteps));
+    Settings derived = settings_;
+    derived.magnitudes.unit *= ratio_of_level(at);
+    for (std::vector<double>& rates : derived.rates) {
+      for (double& rate : rates) {
+        rate = part < 1 ? -std::log1p(part * std::expm1(-rate * at)) : rate * at;
+      }
+    }
+    kept = thinned_.emplace(key, make_ref<const Population>(std::move(derived))).first;
+  }
+  return kept->second;
+}
+
 const Population::InBuckets& Population::in_buckets(std::uint32_t first, std::uint32_t last,
                                                     const Buckets& buckets) const {
   const std::array key{std::int64_t{first}, std::int64_t{last}, buckets.width, buckets.end,

@@ -514,6 +514,26 @@ Payload statistical_part(const Payload& payload, std::uint32_t size) {
   return shrunk(payload, size, body.counts, body.kind);
 }
 
+Payload statistical_thinned(const Payload& payload, std::uint32_t size) {
+  if (size >= entry_count(payload)) return payload;
+  if (size == 0) return {};
+  auto result = own_statistics(payload);
+  if (result.population && result.level > 0 && result.sources == 1) {
+    const Population& whole = *result.population;
+    const double level = static_cast<double>(result.level) * Statistics::kUnit;
+    Ref<const Population> thinned =
+        whole.thinned(level, static_cast<double>(size) / static_cast<double>(result.size));
+    const double of_all = thinned->level_of(result.first, result.last, size);
+    result.log_scale += fixed(std::log(whole.ratio_of_level(level)));
+    result.level = fixed(of_all);
+    result.counts = &thinned->counts(of_all);
+    result.population = std::move(thinned);
+  }
+  result.size = size;
+  result.gross = size;
+  return statistical_payload(std::move(result));
+}
+
 double statistical_squares(const Payload& payload) {
   const Statistics& body = statistics_of(payload);
   const double share =

@@ -56,8 +56,10 @@ struct Statistics {
 /// Every coordinate of [first, last).
 [[nodiscard]] Payload statistical_all(std::uint32_t first, std::uint32_t last);
 
-/// A random subset of `size` entries.
+/// A subset of `size` entries: the same of all ranks for coordinates that they have in common.
 [[nodiscard]] Payload statistical_part(const Payload& payload, std::uint32_t size);
+/// A random subset of `size` entries of a rank's selection, which each rank draws for itself.
+[[nodiscard]] Payload statistical_thinned(const Payload& payload, std::uint32_t size);
 /// The sum of the squares of all magnitudes of an accumulator.
 [[nodiscard]] double statistical_squares(const Payload& payload);
 /// The mean of magnitude - from over the entries of an accumulator above `from`.

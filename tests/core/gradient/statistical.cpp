@@ -573,6 +573,51 @@ TEST_CASE("Even draws unite as draws at random do, and common ones are one") {
   CHECK(sum(std::array{common, same, common, same}).size() == kCount);
 }
 
+TEST_CASE("Parts that ranks draw at random of their selections unite as the formula says") {
+  const auto population = two_regions();
+  const auto selected = static_cast<std::int64_t>(expected(0, kCells, 1));
+  for (const double share : {0.9, 0.5, 0.125}) {
+    const auto size = static_cast<std::uint32_t>(share * static_cast<double>(selected));
+    std::vector<SparseVector> all;
+    for (int ranks = 1; ranks <= 64; ++ranks) {
+      const SparseVector whole =
+          select_largest(accumulator(population, static_cast<std::uint64_t>(ranks)), selected);
+      all.push_back(SparseVector::from(statistical_thinned(whole.payload(), size)));
+      CHECK(all.back().size() == size);
+      double wanted = 0;
+      for (std::uint32_t cell = 0; cell < kCells; ++cell) {
+        const double width = std::min(kWidth, kEnd - cell * kWidth);
+        for (std::size_t c = 0; c < 3; ++c) {
+          const double p = kProbabilities[cell * kWidth < kBorder ? 0 : 1][c];
+          wanted += width * spread(cell)[c] * (1 - std::pow(1 - share * p, ranks));
+        }
+      }
+      CAPTURE(share);
+      CAPTURE(ranks);
+      CHECK(static_cast<double>(sum(all).size()) == test::approx(wanted).epsilon(0.01));
+    }
+  }
+  const SparseVector whole = select_largest(accumulator(population, 1), selected);
+  const auto most = static_cast<std::uint32_t>(selected);
+  CHECK(equal(SparseVector::from(statistical_thinned(whole.payload(), most)), whole));
+  CHECK(SparseVector::from(statistical_thinned(whole.payload(), 0)).size() == 0);
+}
+
+TEST_CASE("The magnitudes of a thinned selection are those of the accumulator that it is from") {
+  const auto population = two_regions();
+  const SparseVector accumulated = accumulator(population, 1);
+  const auto selected = static_cast<std::int64_t>(2 * expected(0, kCells, 1));
+  const Payload whole = select_largest(accumulated, selected).payload();
+  const auto half = static_cast<std::uint32_t>(selected / 2);
+  const SparseVector thinned = SparseVector::from(statistical_thinned(whole, half));
+  for (const double part : {0.9, 0.5, 0.25}) {
+    CAPTURE(part);
+    const auto of_all = static_cast<std::int64_t>(part * static_cast<double>(selected));
+    CHECK(kth_magnitude(thinned, static_cast<std::int64_t>(part * half)) ==
+          test::approx(kth_magnitude(accumulated, of_all)).epsilon(0.03));
+  }
+}
+
 TEST_CASE("A rank's statistical selection is as uneven over regions as a selection of entries") {
   const traces::Profile profile = test::small_profile(test::kSanitized ? 50'000 : 200'000);
   const int ranks = test::kSanitized ? 60 : 200;
