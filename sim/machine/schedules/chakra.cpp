@@ -13,6 +13,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <unordered_map>
@@ -26,6 +27,7 @@
 #include "sim/core/base/json_node.hpp"
 #include "sim/core/base/numbers.hpp"
 #include "sim/core/base/printable.hpp"
+#include "sim/machine/schedules/chakra_node.hpp"
 #include "sim/machine/schedules/replay.hpp"
 
 namespace thinwire::schedules {
@@ -34,9 +36,9 @@ namespace {
 
 namespace pb = google::protobuf;
 
-constexpr const char* kExactDuration = "duration_s";
+constexpr std::string_view kExactDuration = "duration_s";
 /// A key of the metadata: sends up to this size are eager.
-constexpr const char* kEagerBytes = "thinwire.eager_bytes";
+constexpr std::string_view kEagerBytes = "thinwire.eager_bytes";
 constexpr double kMicrosecond = 1e-6;
 /// The processors of a rank's computation, on its device and its CPU, so that messages wait for
 /// neither.
@@ -61,7 +63,7 @@ class ChakraWriter {
     chakra::Metadata metadata;
     metadata.set_version("0.0.4");
     chakra::Attribute& eager = *metadata.add_attr();
-    eager.set_name(kEagerBytes);
+    eager.set_name(std::string(kEagerBytes));
     eager.set_int64_val(eager_.value());
     add_message(out_, metadata);
     before_.resize(ops_.size());
@@ -98,7 +100,7 @@ class ChakraWriter {
       made.set_duration_micros(
           static_cast<std::uint64_t>(std::llround(op.work.value() / kMicrosecond)));
       chakra::Attribute& exact = *made.add_attr();
-      exact.set_name(kExactDuration);
+      exact.set_name(std::string(kExactDuration));
       exact.set_double_val(op.work.value());
     } else {
       chakra::Attribute& size = *made.add_attr();
@@ -191,6 +193,39 @@ void add_groups(const Json& json, Groups& groups, const std::string& origin) {
   }
 }
 
+/// Where the nodes of a trace are, by their numbers.
+class Positions {
+ public:
+  /// `nodes` in the order of the trace.
+  explicit Positions(std::span<const std::uint64_t> nodes) {
+    sorted_.reserve(nodes.size());
+    for (const std::uint64_t node : nodes) {
+      sorted_.emplace_back(node, static_cast<std::uint32_t>(sorted_.size()));
+    }
+    if (!std::ranges::is_sorted(sorted_)) std::ranges::sort(sorted_);
+  }
+
+  /// A node that is there more than once.
+  [[nodiscard]] std::optional<std::uint64_t> twice() const {
+    const auto found = std::ranges::adjacent_find(sorted_, {}, &Position::first);
+    return found == sorted_.end() ? std::nullopt : std::optional(found->first);
+  }
+  [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t node) const {
+    // Most traces number their nodes from 0.
+    auto found = sorted_.begin() +
+                 static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(node, sorted_.size()));
+    if (found == sorted_.end() || found->first != node) {
+      found = std::ranges::lower_bound(sorted_, node, {}, &Position::first);
+    }
+    if (found == sorted_.end() || found->first != node) return std::nullopt;
+    return found->second;
+  }
+
+ private:
+  using Position = std::pair<std::uint64_t, std::uint32_t>;
+  std::vector<Position> sorted_;
+};
+
 /// The trace of one rank, as it is read.
 class ChakraReader {
  public:
@@ -200,8 +235,9 @@ class ChakraReader {
 
   /// Takes the nodes apart; collectives() follows when all ranks are known.
   RankSchedule read() {
+    if (!next()) refuse("holds no Chakra trace: its metadata is missing");
     chakra::Metadata metadata;
-    if (!next(metadata)) refuse("holds no Chakra trace: its metadata is missing");
+    expect(metadata.ParseFromArray(message_.data(), static_cast<int>(message_.size())));
     for (const chakra::Attribute& attribute : metadata.attr()) {
       if (attribute.name() != kEagerBytes) continue;
       if (attribute.value_case() != chakra::Attribute::kInt64Val || attribute.int64_val() < 0) {
@@ -210,24 +246,25 @@ class ChakraReader {
       eager_ = Bytes(attribute.int64_val());
     }
     std::vector<ScheduleOp> ops;
-    std::unordered_map<std::uint64_t, std::uint32_t> positions;
     std::vector<std::pair<std::uint32_t, std::uint64_t>> before;  // operations and nodes
-    for (chakra::TraceNode node; next(node); node.Clear()) {
+    ChakraNode node;
+    while (next()) {
+      expect(node.read(message_));
       const auto at = static_cast<std::uint32_t>(ops.size());
-      if (!positions.emplace(node.id(), at).second) {
-        refuse(fmt::format("node {} is there twice", node.id()));
-      }
       ops.push_back(op_of(node, at));
-      places_.push_back(node.id());
+      places_.push_back(node.id);
       // Control dependencies are the calls in which PyTorch recorded an operation: no order of time.
-      for (const std::uint64_t id : node.data_deps()) before.emplace_back(at, id);
+      for (const std::uint64_t id : node.data_deps) before.emplace_back(at, id);
+    }
+    const Positions positions(places_);
+    if (const auto twice = positions.twice()) {
+      refuse(fmt::format("node {} is there twice", *twice));
     }
     std::vector<OpLists::Pair> after_end;
     after_end.reserve(before.size());
     for (const auto& [op, id] : before) {
-      const auto found = positions.find(id);
-      if (found != positions.end()) {
-        after_end.emplace_back(op, found->second);
+      if (const auto found = positions.find(id)) {
+        after_end.emplace_back(op, *found);
       } else {  // converters leave out nodes that others wait for
         ++missing_;
       }
@@ -269,9 +306,9 @@ class ChakraReader {
     std::string group;
   };
 
-  /// Reads the next message; false at the end of the text.
-  bool next(pb::MessageLite& message) {
-    const std::size_t begin = at_;
+  /// Goes to the next message; false at the end of the text.
+  bool next() {
+    const std::size_t begin = begin_ = at_;
     std::uint64_t length = 0;
     for (int shift = 0;; shift += 7) {
       if (at_ == text_.size()) {
@@ -294,20 +331,22 @@ class ChakraReader {
     if (length == 0 && begin > 0) {
       refuse(fmt::format("is no Chakra trace: at byte {} is a message of no bytes", begin));
     }
-    if (!message.ParseFromArray(text_.data() + at_, static_cast<int>(length))) {
-      refuse(fmt::format("is no Chakra trace: at byte {} is no message of one", begin));
-    }
+    message_ = text_.substr(at_, length);
     at_ += length;
     return true;
   }
-
-  [[nodiscard]] std::string name_of(const chakra::TraceNode& node) const {
-    return fmt::format("node {} ('{}')", node.id(), excerpt(node.name()));
+  /// Refuses a message that could not be read.
+  void expect(bool read) const {
+    if (!read) refuse(fmt::format("is no Chakra trace: at byte {} is no message of one", begin_));
   }
 
-  ScheduleOp op_of(const chakra::TraceNode& node, std::uint32_t at) {
+  [[nodiscard]] std::string name_of(const ChakraNode& node) const {
+    return fmt::format("node {} ('{}')", node.id, excerpt(node.name));
+  }
+
+  ScheduleOp op_of(const ChakraNode& node, std::uint32_t at) {
     ScheduleOp op{.peer = {}, .tag = {}, .words = {}, .work = {}};
-    switch (node.type()) {
+    switch (node.type) {
       case chakra::METADATA:
         op.processor = kDevice;
         take_groups(node);
@@ -321,7 +360,7 @@ class ChakraReader {
         return op;
       case chakra::COMM_SEND:
       case chakra::COMM_RECV: {
-        const bool sends = node.type() == chakra::COMM_SEND;
+        const bool sends = node.type == chakra::COMM_SEND;
         op.kind = sends ? ScheduleOpKind::send : ScheduleOpKind::receive;
         op.words = Words((whole(node, "comm_size", kLargestSize) + 2) / 4);
         op.peer = Rank(
@@ -345,11 +384,11 @@ class ChakraReader {
         return op;
       default:
         refuse(fmt::format("{} is of kind {}, which is none of Chakra's", name_of(node),
-                           static_cast<int>(node.type())));
+                           static_cast<int>(node.type)));
     }
   }
 
-  [[nodiscard]] CollectiveCall call_of(const chakra::TraceNode& node) const {
+  [[nodiscard]] CollectiveCall call_of(const ChakraNode& node) const {
     // CollectiveCommType of et_def.proto, and what each rank has before it.
     constexpr std::array<std::pair<int, CollectiveKind>, 7> kKinds{
         {{0, CollectiveKind::allreduce},
@@ -368,10 +407,9 @@ class ChakraReader {
           "(2), broadcast (5), all-to-all (6), reduce-scatter (7, 8) and barrier (9)",
           name_of(node), type));
     }
-    for (const chakra::Attribute& attribute : node.attr()) {
-      if (attribute.name() != "involved_dim") continue;
-      const auto& involved = attribute.bool_list().values();
-      if (std::ranges::find(involved, false) == involved.end()) continue;
+    for (const NodeAttribute& attribute : node.attributes) {
+      if (attribute.name != "involved_dim") continue;
+      if (attribute.kind != chakra::Attribute::kBoolList || attribute.flag) continue;
       refuse(fmt::format(
           "{} is of some of the dimensions of a network (involved_dim), of which a trace "
           "has no sizes; name its ranks by pg_name and --groups",
@@ -418,12 +456,12 @@ class ChakraReader {
   }
 
   /// The process groups that PyTorch writes into a node, as JSON within a list.
-  void take_groups(const chakra::TraceNode& node) {
-    const std::string& values = node.inputs().values();
+  void take_groups(const ChakraNode& node) {
+    const std::string_view values = node.inputs;
     const std::size_t begin = values.find("[{");
     const std::size_t end = values.rfind("}]");
-    if (begin == std::string::npos || end == std::string::npos || end < begin) return;
-    std::string json = values.substr(begin, end + 2 - begin);
+    if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) return;
+    const std::string_view json = values.substr(begin, end + 2 - begin);
     std::string plain;  // quotes may be escaped
     for (std::size_t i = 0; i < json.size(); ++i) {
       if (json[i] != '\\' || i + 1 == json.size() || json[i + 1] != '"') plain += json[i];
@@ -433,14 +471,13 @@ class ChakraReader {
       add_groups(parsed, groups_, fmt::format("{}: {}", origin_, name_of(node)));
   }
 
-  [[nodiscard]] Seconds duration_of(const chakra::TraceNode& node) const {
-    double seconds = static_cast<double>(node.duration_micros()) * kMicrosecond;
-    for (const chakra::Attribute& attribute : node.attr()) {
-      if (attribute.name() != kExactDuration) continue;
-      if (attribute.value_case() == chakra::Attribute::kDoubleVal) {
-        seconds = attribute.double_val();
-      } else if (attribute.value_case() == chakra::Attribute::kFloatVal) {
-        seconds = attribute.float_val();
+  [[nodiscard]] Seconds duration_of(const ChakraNode& node) const {
+    double seconds = static_cast<double>(node.duration_micros) * kMicrosecond;
+    for (const NodeAttribute& attribute : node.attributes) {
+      if (attribute.name != kExactDuration) continue;
+      if (attribute.kind == chakra::Attribute::kDoubleVal ||
+          attribute.kind == chakra::Attribute::kFloatVal) {
+        seconds = attribute.number;
       } else {
         refuse(fmt::format("{}: its attribute {} is no double or float", name_of(node),
                            kExactDuration));
@@ -452,47 +489,36 @@ class ChakraReader {
     return Seconds(seconds);
   }
 
-  [[nodiscard]] static bool has(const chakra::TraceNode& node, std::string_view name) {
-    return std::ranges::any_of(node.attr(),
-                               [&](const chakra::Attribute& one) { return one.name() == name; });
+  [[nodiscard]] static bool has(const ChakraNode& node, std::string_view name) {
+    return std::ranges::any_of(node.attributes,
+                               [&](const NodeAttribute& one) { return one.name == name; });
   }
-  [[nodiscard]] static bool flag(const chakra::TraceNode& node, std::string_view name) {
-    return std::ranges::any_of(node.attr(), [&](const chakra::Attribute& one) {
-      return one.name() == name && one.bool_val();
+  [[nodiscard]] static bool flag(const ChakraNode& node, std::string_view name) {
+    return std::ranges::any_of(node.attributes, [&](const NodeAttribute& one) {
+      return one.name == name && one.flag && one.kind == chakra::Attribute::kBoolVal;
     });
   }
-  [[nodiscard]] static std::string text(const chakra::TraceNode& node, std::string_view name) {
-    for (const chakra::Attribute& one : node.attr()) {
-      if (one.name() == name) return one.string_val();
+  [[nodiscard]] static std::string text(const ChakraNode& node, std::string_view name) {
+    for (const NodeAttribute& one : node.attributes) {
+      if (one.name == name) return std::string(one.text);
     }
     return {};
   }
 
   /// An attribute that is a whole number from 0 to `most`.
-  [[nodiscard]] std::int64_t whole(const chakra::TraceNode& node, const char* name,
-                                   std::int64_t most, std::int64_t standard = -1) const {
+  [[nodiscard]] std::int64_t whole(const ChakraNode& node, std::string_view name, std::int64_t most,
+                                   std::int64_t standard = -1) const {
     std::int64_t value = standard;
-    for (const chakra::Attribute& attribute : node.attr()) {
-      if (attribute.name() != name) continue;
-      switch (attribute.value_case()) {
+    for (const NodeAttribute& attribute : node.attributes) {
+      if (attribute.name != name) continue;
+      switch (attribute.kind) {
         case chakra::Attribute::kInt32Val:
-          value = attribute.int32_val();
-          break;
         case chakra::Attribute::kInt64Val:
-          value = attribute.int64_val();
-          break;
         case chakra::Attribute::kUint32Val:
-          value = attribute.uint32_val();
-          break;
         case chakra::Attribute::kUint64Val:
-          value =
-              static_cast<std::int64_t>(std::min<std::uint64_t>(attribute.uint64_val(), INT64_MAX));
-          break;
         case chakra::Attribute::kSint32Val:
-          value = attribute.sint32_val();
-          break;
         case chakra::Attribute::kSint64Val:
-          value = attribute.sint64_val();
+          value = attribute.whole;
           break;
         default:
           break;
@@ -500,7 +526,7 @@ class ChakraReader {
     }
     if (value < 0 || value > most) {
       refuse(fmt::format("node {} ('{}'): expected the attribute {}, a whole number from 0 to {}",
-                         node.id(), excerpt(node.name()), name, most));
+                         node.id, excerpt(node.name), name, most));
     }
     return value;
   }
@@ -513,6 +539,8 @@ class ChakraReader {
   std::string origin_;
   std::int32_t rank_;
   std::size_t at_ = 0;
+  std::string_view message_;           ///< the one that next() found,
+  std::size_t begin_ = 0;              ///< and where its length is
   std::vector<std::uint64_t> places_;  ///< by operation: its node
   std::vector<Named> calls_;
   Groups groups_;
