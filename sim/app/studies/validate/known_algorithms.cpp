@@ -32,12 +32,17 @@ struct KnownAlgorithm {
 constexpr std::string_view kOverPointToPoint = "";
 constexpr std::string_view kOpenMpi = "OMPI";
 constexpr std::string_view kCrayMpich = "CRAY_MPICH";
+constexpr std::string_view kFujitsu = "FJMPI";
 constexpr std::string_view kNccl = "NCCL";
+constexpr std::string_view kTrinaryx =
+    "no scheme sums in pipelined trees along the dimensions of a torus";
 
 /// Open MPI's names are the values of coll_tuned_*_algorithm in 4.1. Its all-to-all linear_sync posts as
 /// many requests at once as coll_tuned_alltoall_algorithm_max_requests allows, which has no limit
 /// by default, so it is the linear one. Names that end in _over are the same schedules written over
-/// point-to-point by the authors of the benchmark.
+/// point-to-point by the authors of the benchmark. Fujitsu MPI's, on Fugaku, are the values of
+/// coll_select_allreduce_algorithm (scripts of D. De Sensi's Swing, NSDI 2024); Trinaryx is of
+/// Matsumoto et al., SACSIS 2012.
 constexpr std::array kKnown{
     KnownAlgorithm{kOpenMpi, "allreduce", "recursive_doubling_ompi", "dense_recursive_doubling"},
     KnownAlgorithm{kOpenMpi, "allreduce", "ring_ompi", "dense_ring"},
@@ -61,6 +66,12 @@ constexpr std::array kKnown{
     KnownAlgorithm{kCrayMpich, "allgather", "recursive_doubling_mpich",
                    "allgather_recursive_doubling"},
     KnownAlgorithm{kCrayMpich, "allgather", "brucks_mpich", "allgather_bruck"},
+    KnownAlgorithm{kFujitsu, "allreduce", "recursive_doubling", "dense_recursive_doubling"},
+    KnownAlgorithm{kFujitsu, "allreduce", "ring", "dense_ring"},
+    KnownAlgorithm{kFujitsu, "allreduce", "segmented_ring", "dense_ring_segmented"},
+    KnownAlgorithm{kFujitsu, "allreduce", "nonoverlapping", "dense_nonoverlapping"},
+    KnownAlgorithm{kFujitsu, "allreduce", "trix3", "", kTrinaryx},
+    KnownAlgorithm{kFujitsu, "allreduce", "trix6", "", kTrinaryx},
     KnownAlgorithm{kNccl, "allreduce", "default_nccl", "dense_auto"},
     KnownAlgorithm{kNccl, "allreduce", "ring", "nccl_ring", {}, 3},
     KnownAlgorithm{kNccl, "allreduce", "tree", "nccl_tree", {}, 3},

@@ -236,6 +236,24 @@ TEST_CASE("What a text and a description say need not be said, and may be said i
         "no known algorithm of NCCL for allreduce; did you mean 'ring'?");
 }
 
+TEST_CASE("Fujitsu MPI's names of algorithms are known") {
+  MeasuredRow row;
+  row.library = "FJMPI";
+  row.collective = "allreduce";
+  const auto known_as = [&](const char* algorithm) {
+    row.algorithm = algorithm;
+    return scheme_of(row);
+  };
+  CHECK(known_as("ring").scheme == "dense_ring");
+  CHECK(known_as("nonoverlapping").scheme == "dense_nonoverlapping");
+  CHECK(known_as("trix6").scheme.empty());
+  CHECK(known_as("trix6").why_none ==
+        "no scheme sums in pipelined trees along the dimensions of a torus");
+  CHECK(known_as("trix").why_none.ends_with("did you mean 'trix3'?"));
+  row.segment = 1 << 20;
+  CHECK(known_as("segmented_ring").scheme == "dense_ring_segmented");
+}
+
 TEST_CASE("Lines of nccl-tests without their leading blanks have the same times") {
   std::string text = kNccl;
   for (const char* line : {"           8 ", "   134217728 "}) {
