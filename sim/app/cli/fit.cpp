@@ -77,8 +77,9 @@ void say_fitted(const studies::MachineFit& found) {
           "of it already, or more",
           variable.name);
     } else {
-      say("{}: these rows do not determine it (+- {:.0f}%); it keeps {}. Leave it out, or fit to "
-          "rows that depend on it",
+      say("{}: these rows do not determine it (+- {:.0f}%); it keeps {}. Rows of other sizes or of "
+          "more "
+          "nodes may",
           variable.name, 100 * variable.deviation, report::fitted_text(variable));
     }
   }

@@ -180,6 +180,11 @@ void say_of_platforms(const std::vector<plan::Point>& points) {
       const topologies::PlatformXml xml = topologies::read_platform_xml(file);
       if (!xml.note().empty()) say("{}: {}", file, xml.note());
       if (!xml.gap_note().empty()) say("note: {}: {}", file, xml.gap_note());
+      if (point.network->name == "alphabeta") {
+        say("note: {}: the network alphabeta takes alpha, beta and the ranks per node from it; its "
+            "links are simulated with --network links",
+            file);
+      }
     } catch (const InputError&) {
     }
   }

@@ -414,7 +414,7 @@ void check_crossovers(const RecommendFlags& flags, const Json& point) {
 }
 
 /// What the formulas tell at once, where simulations take their time.
-void say_forecast(const studies::Forecast& forecast) {
+void say_forecast(const studies::Forecast& forecast, bool crossovers) {
   constexpr double kSoon = 3;
   const double wall_s = forecast.wall_s();
   if (wall_s < kSoon || forecast.candidates.empty()) return;
@@ -424,8 +424,10 @@ void say_forecast(const studies::Forecast& forecast) {
   for (const studies::ForecastCandidate& one : forecast.candidates) {
     say("  {:28} about {}", one.scheme, report::seconds_text(one.time_s));
   }
-  say("now {} simulations, {} at once: {} at most, and less where it is soon known what is slower",
-      forecast.candidates.size(), forecast.jobs, duration_text(wall_s));
+  say("now {} simulations, {} at once: {} at most on idle cores, and less where it is soon known "
+      "what is slower{}",
+      forecast.candidates.size(), forecast.jobs, duration_text(wall_s),
+      crossovers ? "; then crossovers, which --fast leaves out" : "");
 }
 
 studies::RecommendSettings recommend_settings(const RecommendFlags& flags) {
@@ -439,7 +441,9 @@ studies::RecommendSettings recommend_settings(const RecommendFlags& flags) {
   if (flags.state_bytes) settings.state_bytes = *flags.state_bytes;
   if (flags.most_seconds) settings.most_seconds = *flags.most_seconds;
   settings.all = flags.all;
-  settings.forecast = say_forecast;
+  settings.forecast = [crossovers = settings.crossovers](const studies::Forecast& forecast) {
+    say_forecast(forecast, crossovers);
+  };
   return settings;
 }
 
@@ -487,7 +491,9 @@ void print_recommendation(const studies::Recommendation& result, const report::V
     fmt::print("{}", crossover_text(crossover, result.contenders.front()));
   }
   if (const std::string answer = report::answer_text(result); !answer.empty()) {
-    fmt::print("\nIn one sentence: {}\n", answer);
+    fmt::print("\n{}: {}\n",
+               result.interrupted ? "So far, and perhaps not of all schemes" : "In one sentence",
+               answer);
   }
 }
 

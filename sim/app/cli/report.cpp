@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <functional>
@@ -319,7 +318,7 @@ void refuse_style(const ReportFlags& flags) {
 int run(const ReportFlags& flags) {
   check_output(flags.output, flags.results);
   const std::string format = format_of(flags);
-  if (flags.output.empty() && isatty(STDOUT_FILENO) == 1) {
+  if (flags.output.empty() && report::is_terminal()) {
     throw InputError("report: a figure is no text for a terminal; give -o FILE");
   }
   const report::FigureStyle style = style_of(flags);

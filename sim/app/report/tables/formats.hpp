@@ -24,6 +24,8 @@ enum class Format : std::uint8_t { table, markdown, csv, json, jsonl, nccl, osu 
 
 /// The width of the terminal that stdout is, in characters; else what COLUMNS says; else 100.
 [[nodiscard]] std::size_t terminal_width();
+/// Whether stdout is a terminal.
+[[nodiscard]] bool is_terminal();
 
 /// How records are shown.
 struct View {
@@ -32,6 +34,9 @@ struct View {
       columns{};      ///< the only ones that are shown, by name; empty: the usual ones
   bool wide = false;  ///< all columns of a table, however wide they are
   std::size_t width = terminal_width();
+  /// What is too wide even so has its names of columns broken, and is folded into several tables below
+  /// each other: for people at a terminal, not for programs that read lines.
+  bool folds = is_terminal();
 };
 
 /// When a table has a column that nobody named.
@@ -69,8 +74,8 @@ void add_columns(std::vector<Column>& columns, std::initializer_list<const char*
 [[nodiscard]] std::vector<Json> of_kind(const std::vector<Json>& records, std::string_view kind);
 
 /// A table, aligned or as Markdown. It fits into the width of the view: columns that are shown if
-/// there is room are left out, from the last on, and long texts are broken. Throws InputError for
-/// columns that do not exist.
+/// there is room are left out, from the last on, long texts are broken, and where the view says so the
+/// table is folded. Throws InputError for columns that do not exist.
 [[nodiscard]] std::string to_table(const std::vector<Json>& records,
                                    const std::vector<Column>& columns, const View& view = {});
 /// The header is the union of the keys of all records; missing values are empty. RFC 4180.

@@ -126,13 +126,21 @@ std::string answer_text(const studies::Recommendation& result) {
                   point.scheme->name, seconds_text(studies::time_of(advice->row)));
   const studies::Candidate* dense = nullptr;
   const studies::Candidate* fastest = nullptr;
+  const studies::Candidate* less = nullptr;  // the fastest that sends less
   for (const studies::Candidate& candidate : result.ranked) {
     if (!candidate.is_advisable()) continue;
     if (fastest == nullptr) fastest = &candidate;
-    if (dense == nullptr && studies::is_lossless(candidate)) dense = &candidate;
+    const studies::Candidate*& first = studies::is_lossless(candidate) ? dense : less;
+    if (first == nullptr) first = &candidate;
   }
   if (dense == nullptr) return text + ".";
   if (dense == advice) {
+    if (fastest == advice && less != nullptr) {
+      return text +
+             fmt::format(", and sending less does not pay: {} takes {:.1f}% longer.",
+                         less->row.point.scheme->name,
+                         100 * (studies::time_of(less->row) / studies::time_of(advice->row) - 1));
+    }
     if (fastest == advice) return text + ", and nothing advisable is faster.";
     return text +
            fmt::format(", and what sends less gains {:.1f}% at most.",

@@ -95,6 +95,7 @@ class Grid {
       std::size_t widest = 0;
       for (const std::string& cell : cells) widest = std::max(widest, width_of(cell));
       widest_.push_back(widest);
+      headings_.push_back({cells.front()});
       left_.push_back(
           std::any_of(cells.begin() + 1, cells.end(), [](const auto& c) { return is_words(c); }));
     }
@@ -109,6 +110,7 @@ class Grid {
   void leave_out(std::size_t column) {
     const auto at = static_cast<std::ptrdiff_t>(column);
     columns_.erase(columns_.begin() + at);
+    headings_.erase(headings_.begin() + at);
     widest_.erase(widest_.begin() + at);
     left_.erase(left_.begin() + at);
   }
@@ -138,20 +140,46 @@ class Grid {
     }
   }
 
-  [[nodiscard]] std::string aligned() const {
-    std::string table;
-    for (std::size_t row = 0; !columns_.empty() && row < columns_.front().size(); ++row) {
-      std::vector<std::vector<std::string>> cells;
-      std::size_t lines = 1;
+  /// Breaks the names of columns that are wider than what is below them, behind an underscore.
+  void break_headings(std::size_t width) {
+    std::vector<bool> done(columns_.size());
+    while (this->width() > width) {
+      std::size_t most = columns_.size();
+      std::size_t gain = 0;
+      std::vector<std::string> lines;
       for (std::size_t c = 0; c < columns_.size(); ++c) {
-        const std::string& cell = columns_[c][row];
-        const bool fits = width_of(cell) <= widest_[c];
-        cells.push_back(fits ? std::vector{cell} : report::wrapped(cell, widest_[c]));
-        lines = std::max(lines, cells.back().size());
+        if (done[c]) continue;
+        std::size_t least = 0;
+        for (auto cell = columns_[c].begin() + 1; cell != columns_[c].end(); ++cell) {
+          least = std::max(least, width_of(*cell));
+        }
+        std::vector<std::string> broken = broken_heading(columns_[c].front(), least);
+        for (const std::string& line : broken) least = std::max(least, width_of(line));
+        if (widest_[c] - std::min(widest_[c], least) <= gain) continue;
+        gain = widest_[c] - least;
+        most = c;
+        lines = std::move(broken);
       }
-      for (std::size_t line = 0; line < lines; ++line) table += line_of(cells, line);
+      if (most == columns_.size()) return;
+      done[most] = true;
+      headings_[most] = std::move(lines);
+      widest_[most] -= gain;
     }
-    return table;
+  }
+
+  [[nodiscard]] std::string aligned() const { return aligned(0, columns_.size()); }
+  /// Tables below each other, each at most this wide where one column allows it. The first column is in
+  /// all of them.
+  [[nodiscard]] std::string folded(std::size_t width) const {
+    std::string tables;
+    for (std::size_t first = 1; first < columns_.size();) {
+      std::size_t all = widest_[0] + 2 + widest_[first];
+      std::size_t end = first + 1;
+      while (end < columns_.size() && all + 2 + widest_[end] <= width) all += 2 + widest_[end++];
+      tables += (first > 1 ? "\n" : "") + aligned(first, end);
+      first = end;
+    }
+    return tables;
   }
 
   [[nodiscard]] std::string markdown() const {
@@ -173,14 +201,53 @@ class Grid {
   }
 
  private:
-  [[nodiscard]] std::string line_of(const std::vector<std::vector<std::string>>& cells,
+  /// Lines of at most `width` characters, or as few as the parts between underscores allow.
+  static std::vector<std::string> broken_heading(const std::string& name, std::size_t width) {
+    std::vector<std::string> lines(1);
+    for (std::size_t at = 0; at < name.size();) {
+      const std::size_t end = std::min(name.find('_', at), name.size() - 1) + 1;
+      const std::string part = name.substr(at, end - at);
+      if (!lines.back().empty() && width_of(lines.back()) + width_of(part) > width) {
+        lines.emplace_back();
+      }
+      lines.back() += part;
+      at = end;
+    }
+    return lines;
+  }
+
+  /// The first column, and those from `first` to before `end`.
+  [[nodiscard]] std::string aligned(std::size_t first, std::size_t end) const {
+    std::vector<std::size_t> shown;
+    if (first > 0) shown.push_back(0);
+    for (std::size_t c = first; c < end; ++c) shown.push_back(c);
+    std::string table;
+    for (std::size_t row = 0; !columns_.empty() && row < columns_.front().size(); ++row) {
+      std::vector<std::vector<std::string>> cells;
+      std::size_t lines = 1;
+      for (const std::size_t c : shown) {
+        const std::string& cell = columns_[c][row];
+        const bool fits = width_of(cell) <= widest_[c];
+        cells.push_back(row == 0 && headings_[c].size() > 1 ? headings_[c]
+                        : fits                              ? std::vector{cell}
+                                                            : report::wrapped(cell, widest_[c]));
+        lines = std::max(lines, cells.back().size());
+      }
+      for (std::size_t line = 0; line < lines; ++line) table += line_of(shown, cells, line);
+    }
+    return table;
+  }
+
+  [[nodiscard]] std::string line_of(const std::vector<std::size_t>& shown,
+                                    const std::vector<std::vector<std::string>>& cells,
                                     std::size_t line) const {
     std::string text;
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-      const std::string cell = line < cells[c].size() ? cells[c][line] : "";
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      const std::size_t c = shown[i];
+      const std::string cell = line < cells[i].size() ? cells[i][line] : "";
       const std::size_t room = std::max(widest_[c], width_of(cell)) - width_of(cell);
       const std::string padding(room, ' ');
-      if (c > 0) text += "  ";
+      if (i > 0) text += "  ";
       text += left_[c] ? cell + padding : padding + cell;
     }
     text.erase(text.find_last_not_of(' ') + 1);
@@ -188,6 +255,7 @@ class Grid {
   }
 
   std::vector<Cells> columns_;
+  std::vector<std::vector<std::string>> headings_;  ///< by column: the lines of its name
   std::vector<std::size_t> widest_;
   std::vector<bool> left_;
 };
@@ -230,7 +298,7 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
 std::size_t terminal_width() {
   winsize size{};
   constexpr std::size_t kUsual = 100;
-  if (isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
+  if (is_terminal() && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
       size.ws_col > 0) {
     return size.ws_col;
   }
@@ -238,6 +306,8 @@ std::size_t terminal_width() {
   const auto number = parse_number<std::size_t>(given == nullptr ? "" : given);
   return number && *number > 0 ? *number : kUsual;
 }
+
+bool is_terminal() { return isatty(STDOUT_FILENO) == 1; }
 
 Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
@@ -324,6 +394,10 @@ std::string to_table(const std::vector<Json>& records, const std::vector<Column>
       if (view.columns.empty() && chosen[c].shown == Shown::if_room) grid.leave_out(c);
     }
     grid.narrow(view.width);
+    if (view.folds) {
+      grid.break_headings(view.width);
+      if (grid.width() > view.width) return grid.folded(view.width);
+    }
   }
   return grid.aligned();
 }

@@ -61,6 +61,23 @@ TEST_CASE("a column is known by its name in headings and in files") {
   CHECK(found("mean").empty());
 }
 
+TEST_CASE("on a terminal, names of columns break and a table is folded rather than too wide") {
+  const std::vector<Json> records{{{"scheme", "oktopk"}, {"congestion_factor", 1.5}, {"a_b", 2}}};
+  const std::vector<report::Column> columns{
+      report::column("scheme"), report::column("congestion_factor"), report::column("a_b")};
+  const auto text = [&](std::size_t width, bool folds) {
+    return report::to_table(records, columns, {.width = width, .folds = folds});
+  };
+  const std::string whole = "scheme  congestion_factor  a_b\noktopk                1.5    2\n";
+  CHECK(text(30, true) == whole);
+  CHECK(text(29, true) ==
+        "scheme  congestion_  a_b\n             factor\noktopk          1.5    2\n");
+  CHECK(text(19, true) ==
+        "scheme  congestion_\n             factor\noktopk          1.5\n\nscheme  a_\n         b\n"
+        "oktopk   2\n");
+  CHECK(text(19, false) == whole);
+}
+
 TEST_CASE("a table fits its width, by columns that go and texts that break") {
   const std::vector<Json> records{{{"scheme", "oktopk"},
                                    {"time_s", 0.5},
