@@ -116,7 +116,7 @@ void send(int file, Sent what, std::string_view text = {}) {
 
 /// Appends what can be read without waiting; false at the end of the stream.
 bool read_all(int file, std::string& into) {
-  std::array<char, 65536> buffer{};
+  std::array<char, 4096> buffer{};  // cleared at each poll
   while (true) {
     const ssize_t got = read(file, buffer.data(), buffer.size());
     if (got > 0) into.append(buffer.data(), static_cast<std::size_t>(got));
