@@ -33,7 +33,8 @@ OptionValue converted(const OptionInfo& info, const OptionValue& value) {
     result = static_cast<double>(std::get<std::int64_t>(value));
   }
   if (result.index() != info.fallback.index()) {
-    throw InputError("option '{}' must be {}", info.name, type_name(info.fallback));
+    throw InputError("option '{}' must be {}{}", info.name, type_name(info.fallback),
+                     info.sparsifier.empty() ? "" : fmt::format(": it is {}'s", info.sparsifier));
   }
   const std::optional<double> number = number_of(result);
   if (number && !(*number >= info.minimum)) {

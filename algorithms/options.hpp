@@ -26,6 +26,8 @@ struct OptionInfo {
   double maximum = std::numeric_limits<double>::infinity();  ///< largest number allowed
   /// Why the option changes nothing in a run, and what to do about it; empty: it can change it.
   std::function<std::string(const OptionUse&)> idle = {};
+  std::string sparsifier =
+      {};  ///< whose option it is in a composed scheme; empty: the collective's
 };
 
 /// Whether one of `options` has this name.

@@ -307,7 +307,9 @@ SchemeInfo compose(SchemeInfo collective, const SparsifierInfo& sparsifier) {
   }
   collective.collective_options = collective.options;
   for (const OptionInfo& option : sparsifier.options) {
-    if (!has_option(collective.options, option.name)) collective.options.push_back(option);
+    if (has_option(collective.options, option.name)) continue;
+    collective.options.push_back(option);
+    collective.options.back().sparsifier = sparsifier.name;
   }
   collective.sparsifier = sparsifier.name;
   collective.sparsifier_needs = sparsifier.needs;

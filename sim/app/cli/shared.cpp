@@ -216,7 +216,8 @@ std::vector<results::Row> read_results(const std::vector<std::string>& files) {
   for (const std::string& path : files) {
     results::RowsFile file = results::read_rows(path);
     if (file.truncated) say("{}: the last line is not complete and is left out", path);
-    if (file.rows.empty()) throw InputError("{}: holds no results", path);
+    if (file.rows.empty())
+      throw InputError("{}: holds no results; run the command that writes it again", path);
     std::ranges::move(file.rows, std::back_inserter(rows));
   }
   results::UniqueRows unique = results::unique_rows(std::move(rows));

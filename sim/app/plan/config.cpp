@@ -19,6 +19,7 @@
 #include "sim/core/base/numbers.hpp"
 #include "sim/core/base/printable.hpp"
 #include "sim/core/base/quantity.hpp"
+#include "sim/core/base/split.hpp"
 
 namespace thinwire::plan {
 
@@ -110,11 +111,21 @@ void check_value(const JsonNode& node, const Setting& setting) {
   }
 }
 
-/// The paths of settings, or of an option of a scheme, that have this name in a group.
+/// Whether the command line gives the setting by a flag of this name: `n` for -n, `value_bits`.
+bool has_flag(const Setting& setting, std::string name) {
+  std::ranges::replace(name, '_', '-');
+  const std::vector<std::string> flags = split(setting.flag);
+  return std::ranges::find(flags, (name.size() == 1 ? "-" : "--") + name) != flags.end();
+}
+
+/// The paths of settings, or of an option of a scheme, that have this name in a group, or as a flag.
 std::vector<std::string> paths_named(const std::string& name) {
   std::vector<std::string> paths;
   for (const Setting& setting : point_settings()) {
-    if (!setting.group().empty() && setting.name() == name) paths.push_back(setting.path);
+    const bool in_group = !setting.group().empty() && setting.name() == name;
+    if (in_group || (setting.path != name && has_flag(setting, name))) {
+      paths.push_back(setting.path);
+    }
   }
   for (const algorithms::SchemeInfo& scheme : algorithms::all_schemes()) {
     if (std::ranges::find(scheme.options, name, &algorithms::OptionInfo::name) ==
@@ -127,10 +138,30 @@ std::vector<std::string> paths_named(const std::string& name) {
   return paths;
 }
 
+/// Refuses a setting of points that stands beside the base and the grid of a sweep.
+void refuse_beside_grid(const JsonNode& node, const std::string& key) {
+  std::vector<std::string> paths = paths_named(key);
+  const Settings& all = point_settings();
+  const auto begins = [&](const Setting& setting) {
+    return setting.path == key || setting.group() == key;
+  };
+  if (std::ranges::any_of(all, begins)) paths.insert(paths.begin(), key);
+  if (paths.empty()) return;
+  const bool several = node.json().at(key).is_array();
+  refuse(node.path(), node.at(key).pointer(),
+         fmt::format("unknown key '{}'; did you mean '{}.{}'?", key, several ? "grid" : "base",
+                     paths.front()));
+}
+
 void be_object(const JsonNode& node, std::vector<std::string> keys, bool names_schema) {
   if (!node.json().is_object()) node.wrong("object");
+  const bool of_sweep = std::ranges::find(keys, "grid") != keys.end();
   for (const auto& item : node.json().items()) {
     if (!names_schema || std::ranges::find(keys, item.key()) != keys.end()) continue;
+    if (of_sweep) {
+      refuse_beside_grid(node, item.key());
+      continue;
+    }
     if (did_you_mean(item.key(), keys).starts_with("; did")) continue;  // a slip of the pen
     std::vector<std::string> paths = paths_named(item.key());
     // What stands in a group of this name may be a setting of another one: base.model.

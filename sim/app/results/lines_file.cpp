@@ -122,8 +122,8 @@ void LinesFile::check_in_place() const {
 
 void LinesFile::throw_interrupted(std::size_t done, std::size_t all, const char* what) const {
   check_in_place();
-  throw InterruptedError("interrupted; {} of {} {} are in {}, and the same command goes on", done,
-                         all, what, path());
+  throw InterruptedError("interrupted; {} of {} {} are in {}, and the same command {}", done, all,
+                         what, path(), done == 0 ? "begins again" : "goes on");
 }
 
 void LinesFile::read_back(const std::function<void(const std::string& text)>& check) {

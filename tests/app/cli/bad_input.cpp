@@ -13,7 +13,7 @@ using thinwire::testing::run_program;
 using thinwire::testing::TemporaryFolder;
 
 TEST_CASE("bad flags are refused in one line that says what would be right") {
-  const std::array<std::pair<const char*, const char*>, 102> cases{{
+  const std::array<std::pair<const char*, const char*>, 106> cases{{
       {"run --scheme okto", "unknown scheme 'okto'; did you mean 'oktopk'?"},
       {"run --scheme ''", "unknown scheme ''"},
       {"run --network alphabeth", "did you mean 'alphabeta'?"},
@@ -33,6 +33,11 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
       {"run --set options.tua=3", "unknown option 'tua'; did you mean 'tau'?"},
       {"run --set options.tau=true", "option 'tau' must be a whole number"},
       {"run --set options.tau=0", "option 'tau' must be at least 1"},
+      {"run --scheme topka+random_k --set options.shared=3",
+       "option 'shared' must be true or false: it is random_k's"},
+      {"run --set P=8", "unknown key 'P'; did you mean 'ranks'?"},
+      {"run --set n=1000", "unknown key 'n'; did you mean 'components'?"},
+      {"run --set alpha=1e-6", "unknown key 'alpha'; did you mean 'machine.alpha_s'?"},
       {"run --scheme dense_ring_segmented -P 2 -n 5e9 --set options.segment_bytes=4",
        "2500000000 pieces of each of 2 parts of a message are more than can be numbered"},
       {"run --scheme dense_double_tree -P 4 -n 5e9 --set options.chunk_words=1",
@@ -140,7 +145,11 @@ TEST_CASE("bad flags are refused in one line that says what would be right") {
 TEST_CASE(
     "a config's wrong key or value is named with its JSON pointer and the nearest right key") {
   const TemporaryFolder folder;
-  const std::array<std::pair<const char*, const char*>, 13> cases{{
+  const std::array<std::pair<const char*, const char*>, 16> cases{{
+      {R"({"name":"x","ranks":[4,8]})", "/ranks: unknown key 'ranks'; did you mean 'grid.ranks'?"},
+      {R"({"name":"x","machine":{"alpha_s":1}})",
+       "unknown key 'machine'; did you mean 'base.machine'?"},
+      {R"({"name":"x","P":4})", "/P: unknown key 'P'; did you mean 'base.ranks'?"},
       {R"({"name":"x","base":{"rank":4}})",
        "/base/rank: unknown key 'rank'; did you mean 'ranks'?"},
       {R"({"name":"x","bas":{}})", "/bas: unknown key 'bas'; did you mean 'base'?"},
