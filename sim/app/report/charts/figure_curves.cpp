@@ -105,7 +105,7 @@ Figure curves_figure(const Figures& all, const Quantity& quantity) {
 }
 
 const char* const kTimes =
-    "points: simulated means; lines: formulas; bands: their intervals; dashed: no formula";
+    "points: simulated means; lines: papers' formulas; bands: their intervals; dashed: no formula";
 const char* const kWords =
     "points: simulated; lines: formulas; bands: their intervals; dashed: no formula";
 
