@@ -145,6 +145,10 @@ class Package(unittest.TestCase):
                 (lambda: thinwire.sweep(grid, "s.jsonl", time_limit_s=-1), "time_limit_s: -1 is not valid"),
                 (lambda: thinwire.sweep(grid, "s.jsonl", memory_limit_mib=math.nan), "memory_limit_mib: "),
                 (lambda: thinwire.run(ranks=2, components=100, output=self.folder), "is a folder"),
+                (lambda: thinwire.run(n=1000), "/n: unknown key 'n'; did you mean 'components'?"),
+                (lambda: thinwire.run(alpha=1e-6), "did you mean 'machine.alpha_s'?"),
+                (lambda: thinwire.run(P=8), "did you mean 'ranks'?"),
+                (lambda: thinwire.sweep({"name": "s", "ranks": [2, 3]}), "did you mean 'grid.ranks'?"),
                 (lambda: thinwire.load([]), "give at least one file")):
             with self.assertRaisesRegex(thinwire.InputError, text):
                 work()
@@ -277,10 +281,18 @@ class Package(unittest.TestCase):
         big = thinwire.run(scheme="topka", ranks=2, components=100, memory_limit_mib=1e300)
         self.assertEqual(list(big.status), ["ok"])
 
+    def test_without_pandas_the_package_to_install_is_named(self):
+        done = subprocess.run([sys.executable, "-c", "import sys; sys.modules['pandas'] = None; import thinwire"],
+                              capture_output=True, text=True, check=False)
+        self.assertIn("python3-pandas", done.stderr.splitlines()[-1])
+        self.assertNotIn("During handling", done.stderr)
+
     def test_a_frame_is_short_and_full_has_all(self):
         frame = thinwire.run(scheme=["topka", "dense_ring"], ranks=[4, 8], components=1000, density="1%")
-        self.assertEqual(list(frame), ["scheme", "ranks", "time_mean_s", "formula_low_s", "formula_high_s", "ratio_low",
+        self.assertEqual(list(frame), ["scheme", "ranks", "time_mean_s", "paper_low_s", "paper_high_s", "ratio_low",
                                        "ratio_high", "verdict"])
+        for low, high in ((frame.paper_low_s, frame.ratio_high), (frame.paper_high_s, frame.ratio_low)):
+            self.assertTrue(numpy.allclose(low * high, frame.time_s, rtol=1e-12, atol=0))
         self.assertLess(len(str(frame)), 700)
         self.assertIsInstance(frame, pandas.DataFrame)
         everything = frame.full()
@@ -522,6 +534,10 @@ class Package(unittest.TestCase):
         assumed = printed[printed.kind == "assumption"]
         self.assertEqual(list(found.assumptions.value), list(assumed.value))
         self.assertIn("network", list(found.assumptions.what))
+        for one in (found.candidates, found.forecast, found.slower, found.crossovers):
+            self.assertNotIn("schema", list(one))
+            self.assertNotIn("kind", list(one))
+        self.assertEqual(set(found.candidates.full().kind), {"candidate"})
         printed = printed[printed.kind == "candidate"]
         self.assertEqual(list(found.candidates.scheme), list(printed.scheme))
         self.assertEqual(list(found.candidates.iteration_s), list(printed.iteration_s))

@@ -3,7 +3,8 @@
     import thinwire
     frame = thinwire.run(scheme=["oktopk", "topka"], ranks=[64, 256], density=0.01)
 
-A frame has few columns: what was simulated, its mean time, the formula's, their ratio and the verdict.
+A frame has few columns: what was simulated, its mean time, the paper's formula, the ratio of `time_s` to it,
+and the verdict.
 `frame.full()` has all of them. `thinwire.figure(frame)` draws it. Commands of the program that are no
 functions here are `thinwire.command("claims", "oktopk.bert")`.
 
@@ -29,7 +30,14 @@ import warnings as _warnings
 from collections import namedtuple as _namedtuple
 from collections.abc import Mapping as _Mapping
 
-import pandas as _pandas
+try:
+    import pandas as _pandas
+except ModuleNotFoundError as _error:
+    if _error.name != "pandas":
+        raise
+    raise ModuleNotFoundError(
+        f"thinwire needs pandas, which {_sys.executable} does not have. Debian: apt-get install python3-pandas, for "
+        f"/usr/bin/python3. Elsewhere: {_sys.executable} -m pip install pandas", name="pandas") from None
 
 # SimGrid's ns-3 reads its settings when its library is loaded: packets need buffers for a whole message.
 _PACKET_BUFFERS = "ns3::TcpSocket::SndBufSize=1000000000;ns3::TcpSocket::RcvBufSize=1000000000"
@@ -96,7 +104,7 @@ _FIRST = ["scheme", "network", "platform", "ranks", "components", "k", "time_mea
 _LAST = ["schema", "key", "sweep", "version", "wall_s", "peak_rss_bytes"]
 # Of a short frame; between them stand the settings in which its rows differ.
 _SHORT = ["scheme", "ranks"]
-_SHORT_RESULT = ["time_mean_s", "formula_low_s", "formula_high_s", "ratio_low", "ratio_high", "verdict"]
+_SHORT_RESULT = ["time_mean_s", "paper_low_s", "paper_high_s", "ratio_low", "ratio_high", "verdict"]
 
 
 class Results(_pandas.DataFrame):
@@ -451,6 +459,15 @@ def _running(jobs, time_limit_s, memory_limit_mib, progress):
                              *_limits(time_limit_s, memory_limit_mib), _progress(progress))
 
 
+def _advice_of(text, columns=None):
+    """A data frame of recommend, without what is the same in all of its rows; `full()` has that too."""
+    everything = _frame(text, columns)
+    told = [name for name in ("schema", "kind") if name in everything and everything[name].nunique() < 2]
+    short = everything.drop(columns=told)
+    short._all = everything
+    return short
+
+
 def _checked(rows, frame):
     """Raises SimulationError if a point failed, with all results in its attribute `results`. Warns of
     points that were skipped."""
@@ -655,13 +672,13 @@ def recommend(model, *, schemes=(), all=False, crossovers=True, most_ranks=1024,
     asked = _thinwire.AdviceQuestion(
         _names("schemes", schemes), _switch("all", all), _switch("crossovers", crossovers),
         _whole_number("most_ranks", most_ranks, 1), density_of == "sum", state_bytes,
-        _number("most_seconds", most_seconds), (lambda text: show(_frame(text))) if show else None)
+        _number("most_seconds", most_seconds), (lambda text: show(_advice_of(text))) if show else None)
     advice = _thinwire.Advice()
 
     def found():
-        return Recommendation(_frame(advice.candidates), _frame(advice.crossovers, _CROSSOVERS),
-                              _frame(advice.assumptions), _frame(advice.slower, _SLOWER),
-                              _frame(advice.forecast, _FORECAST), advice.answer)
+        return Recommendation(_advice_of(advice.candidates), _advice_of(advice.crossovers, _CROSSOVERS),
+                              _advice_of(advice.assumptions), _advice_of(advice.slower, _SLOWER),
+                              _advice_of(advice.forecast, _FORECAST), advice.answer)
     try:
         _thinwire.recommend(advice, _json_text(_given({**settings, "workload": workload})), asked,
                             _running(jobs, None, None, progress))
@@ -746,6 +763,14 @@ def topo(action, *arguments, **options):
 
 @_public
 def fit(*arguments, **options):
-    """Fits a machine to measured times, as `thinwire fit` does, with its flags as named arguments.
-    Returns what it prints; a frame with format="jsonl"."""
+    """Makes a machine of measured times, as `thinwire fit` does, and predicts them on more nodes.
+
+        fit("two_nodes.txt", gpus=8, nic_bandwidth="400Gbps", nodes=256, output="mine.json")
+
+    arguments: logs of nccl-tests, OSU or IMB, or a CSV.
+    options: the flags of the command, with _ for -: gpus, nics, nic_bandwidth, gpu_bandwidth, device, nodes,
+        oversubscription, leaf_nodes, name, machine, fit, placement, output, jobs, format, wide.
+        print(thinwire.command("fit", help=True)) explains each.
+    Returns what it prints; a frame with format="jsonl".
+    """
     return _commands.records_of(["fit", *arguments], options)
