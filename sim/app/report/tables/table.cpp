@@ -298,8 +298,7 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
 std::size_t terminal_width() {
   winsize size{};
   constexpr std::size_t kUsual = 100;
-  if (is_terminal() && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
-      size.ws_col > 0) {
+  if (is_terminal() && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
     return size.ws_col;
   }
   const char* const given = std::getenv("COLUMNS");
