@@ -210,7 +210,7 @@ class ComparisonColumns {
   void add_iterations() {
     if (any_value("time_periodic_s")) add({"time_mean_s"}, Shown::always);
     columns_.push_back(steps_or_time());
-    if (any_value("time_periodic_s")) columns_.back().shown = Shown::if_room;
+    if (any_value("time_periodic_s")) columns_.back().shown = Shown::if_unfolded;
     if (any_value("time_periodic_s")) {
       add({"time_periodic_s", "time_steady_s"}, Shown::if_wide);
     }

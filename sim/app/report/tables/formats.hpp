@@ -39,8 +39,8 @@ struct View {
   bool folds = is_terminal();
 };
 
-/// When a table has a column that nobody named.
-enum class Shown : std::uint8_t { always, if_room, if_wide };
+/// When a table has a column that nobody named; `if_unfolded`: unless it would be folded for it.
+enum class Shown : std::uint8_t { always, if_unfolded, if_room, if_wide };
 
 /// A column of a table: its name, and the function that formats a record. Columns that contain words
 /// are aligned at their left, numbers at their right.

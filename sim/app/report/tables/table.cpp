@@ -388,13 +388,19 @@ std::string to_table(const std::vector<Json>& records, const std::vector<Column>
   }
   Grid grid(records, chosen);
   if (view.format == Format::markdown) return grid.markdown();
-  if (!view.wide) {
+  const auto leave_out = [&](Shown shown) {
     for (std::size_t c = chosen.size(); c-- > 0 && grid.width() > view.width;) {
-      if (view.columns.empty() && chosen[c].shown == Shown::if_room) grid.leave_out(c);
+      if (!view.columns.empty() || chosen[c].shown != shown) continue;
+      grid.leave_out(c);
+      chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(c));
     }
+  };
+  if (!view.wide) {
+    leave_out(Shown::if_room);
     grid.narrow(view.width);
     if (view.folds) {
       grid.break_headings(view.width);
+      leave_out(Shown::if_unfolded);
       if (grid.width() > view.width) return grid.folded(view.width);
     }
   }
