@@ -78,8 +78,7 @@ void say_fitted(const studies::MachineFit& found) {
           variable.name);
     } else {
       say("{}: these rows do not determine it (+- {:.0f}%); it keeps {}. Rows of other sizes or of "
-          "more "
-          "nodes may",
+          "more nodes may",
           variable.name, 100 * variable.deviation, report::fitted_text(variable));
     }
   }

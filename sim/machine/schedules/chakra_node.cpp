@@ -36,25 +36,12 @@ class Fields {
   [[nodiscard]] bool ended() { return !broken_ && in_.ConsumedEntireMessage(); }
   void skip(std::uint32_t field) { expect(WireFormatLite::SkipField(&in_, field)); }
 
-  std::uint64_t whole() {
-    std::uint64_t value = 0;
-    expect(in_.ReadVarint64(&value));
-    return value;
-  }
-  std::uint64_t fixed64() {
-    std::uint64_t value = 0;
-    expect(in_.ReadLittleEndian64(&value));
-    return value;
-  }
-  std::uint32_t fixed32() {
-    std::uint32_t value = 0;
-    expect(in_.ReadLittleEndian32(&value));
-    return value;
-  }
+  std::uint64_t whole() { return read(&CodedInputStream::ReadVarint64); }
+  std::uint64_t fixed64() { return read(&CodedInputStream::ReadLittleEndian64); }
+  std::uint32_t fixed32() { return read(&CodedInputStream::ReadLittleEndian32); }
   /// A string, or a message within this one.
   std::string_view text() {
-    std::uint32_t length = 0;
-    expect(in_.ReadVarint32(&length));
+    const std::uint32_t length = read(&CodedInputStream::ReadVarint32);
     const void* begin = nullptr;
     int left = 0;
     in_.GetDirectBufferPointerInline(&begin, &left);
@@ -66,6 +53,13 @@ class Fields {
   void expect(bool right) { broken_ = broken_ || !right; }
 
  private:
+  template <typename Value>
+  Value read(bool (CodedInputStream::*take)(Value*)) {
+    Value value = 0;
+    expect((in_.*take)(&value));
+    return value;
+  }
+
   CodedInputStream in_;
   bool broken_ = false;
 };

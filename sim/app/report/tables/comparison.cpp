@@ -208,10 +208,11 @@ class ComparisonColumns {
   }
 
   void add_iterations() {
-    if (any_value("time_periodic_s")) add({"time_mean_s"}, Shown::always);
+    const bool has_mean = any_value("time_periodic_s");
+    if (has_mean) add({"time_mean_s"}, Shown::always);
     columns_.push_back(steps_or_time());
-    if (any_value("time_periodic_s")) columns_.back().shown = Shown::if_unfolded;
-    if (any_value("time_periodic_s")) {
+    if (has_mean) {
+      columns_.back().shown = Shown::if_unfolded;
       add({"time_periodic_s", "time_steady_s"}, Shown::if_wide);
     }
     if (any_value("compressed_tensors")) add({"compressed_tensors"}, Shown::if_room);

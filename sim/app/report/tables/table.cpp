@@ -171,6 +171,7 @@ class Grid {
   /// Tables below each other, each at most this wide where one column allows it. The first column is in
   /// all of them.
   [[nodiscard]] std::string folded(std::size_t width) const {
+    if (columns_.size() < 2) return aligned();
     std::string tables;
     for (std::size_t first = 1; first < columns_.size();) {
       std::size_t all = widest_[0] + 2 + widest_[first];

@@ -39,8 +39,7 @@ void check_memory(const RecommendSettings& settings, const plan::Point& point) {
       "{} does not fit on {}: {:.4g} components with {:.3g} bytes of weights, gradient and "
       "optimizer each take {}, and the device has {}. Ranks that divide them hold less: give "
       "--state-bytes, 4 with BF16 weights and gradients if optimizer and FP32 weights are divided "
-      "among all ranks (ZeRO "
-      "stage 1)",
+      "among all ranks (ZeRO stage 1)",
       point.workload.model, point.workload.device, n, settings.state_bytes, gigabytes(state),
       gigabytes(*memory));
 }

@@ -76,6 +76,8 @@ TEST_CASE("on a terminal, names of columns break and a table is folded rather th
         "scheme  congestion_\n             factor\noktopk          1.5\n\nscheme  a_\n         b\n"
         "oktopk   2\n");
   CHECK(text(19, false) == whole);
+  CHECK(report::to_table(records, {report::column("scheme")}, {.width = 3, .folds = true}) ==
+        "scheme\noktopk\n");
 }
 
 TEST_CASE("a table fits its width, by columns that go and texts that break") {
