@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -7,6 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
+#include <ranges>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "sim/app/cli/points.hpp"
 #include "sim/app/cli/progress.hpp"
@@ -28,7 +33,7 @@ struct SweepFlags {
   std::string shard;
   bool dry_run = false;
   std::optional<std::int64_t> memory_mebibytes;
-  std::optional<int> most_ranks;
+  std::vector<int> ranks;
   run::SweepOptions options;
   report::View view;
 };
@@ -53,15 +58,19 @@ std::string default_output(const std::string& sweep, const run::Shard& shard) {
   return fmt::format("results/local/{}{}.jsonl", sweep, part);
 }
 
-/// Removes the points of more ranks than that. Throws InputError if none is left.
-void keep_small(run::Sweep& sweep, int most_ranks, const std::string& config) {
-  const auto ranks_of = [](const plan::Point& point) { return point.ranks; };
-  const int least = std::ranges::min(sweep.points, {}, ranks_of).ranks;
-  if (least > most_ranks) {
-    throw InputError("--most-ranks {}: the smallest point of {} has {} ranks", most_ranks, config,
-                     least);
+/// Keeps the points on one of these numbers of ranks. Throws InputError if a number has none.
+void keep_ranks(run::Sweep& sweep, const std::vector<int>& wanted, const std::string& config) {
+  const auto known = sweep.points | std::views::transform(&plan::Point::ranks);
+  const std::set<int> all(known.begin(), known.end());
+  for (const int ranks : wanted) {
+    if (!all.contains(ranks)) {
+      throw InputError("--ranks {}: {} has points on {} ranks", ranks, config,
+                       fmt::join(all, ", "));
+    }
   }
-  std::erase_if(sweep.points, [&](const auto& point) { return point.ranks > most_ranks; });
+  std::erase_if(sweep.points, [&](const plan::Point& point) {
+    return std::ranges::find(wanted, point.ranks) == wanted.end();
+  });
 }
 
 /// Prints the points and their estimated time.
@@ -113,7 +122,7 @@ int run(SweepFlags& flags) {
   run::Sweep sweep = run::sweep_from(read_json(flags.config), flags.config);
   say_repeated(sweep.repeated, sweep.points);
   say_if_eager(sweep.points);
-  if (flags.most_ranks) keep_small(sweep, *flags.most_ranks, flags.config);
+  if (!flags.ranks.empty()) keep_ranks(sweep, flags.ranks, flags.config);
   if (flags.memory_mebibytes) flags.options.limits.memory_bytes = *flags.memory_mebibytes << 20;
   if (!flags.shard.empty()) flags.options.shard = shard_from(flags.shard);
   const std::string output =
@@ -166,10 +175,11 @@ void add_sweep(Command& app) {
                   "run part I of N of the sweep; 'thinwire merge' merges the parts")
       .value_text("I/N");
   command
-      .add_option("--most-ranks", flags->most_ranks,
-                  "run only the points of at most N ranks; a later run without it adds the others")
-      .positive()
-      .value_text("N");
+      .add_option("--ranks", flags->ranks,
+                  "run only the points on these numbers of ranks; a later run without it adds the "
+                  "others")
+      .commas()
+      .value_text("N[,N]");
   command
       .add_option("--time-limit", flags->options.limits.seconds,
                   "wall-clock seconds per point; a point that exceeds them fails")
@@ -179,7 +189,7 @@ void add_sweep(Command& app) {
   add_memory_limit(command, flags->memory_mebibytes);
   add_result_format(command, flags->view);
   command.first(
-      {"--output", "--dry-run", "--jobs", "--most-ranks", "--shard", "--force", "--format"});
+      {"--output", "--dry-run", "--jobs", "--ranks", "--shard", "--force", "--format"});
   command.footer(
       "A point is written as soon as it ends, the longest points run first. If the sweep is\n"
       "killed, no finished point is lost: the same command later runs only points that are\n"

@@ -325,18 +325,19 @@ TEST_CASE("a merge keeps the result that succeeded, and refuses results of diffe
   CHECK(has(nowhere.err, "its folder cannot be made: Not a directory"));
 }
 
-TEST_CASE("a sweep up to some ranks is completed by a later one without that limit") {
+TEST_CASE("a sweep on some numbers of ranks is completed by a later one on all") {
   const TemporaryFolder folder;
   const std::string command =
       "sweep " + folder.write("small.json", kSmallSweep) + " -o " + folder.path("out.jsonl");
-  const Ended small = run_program(command + " --most-ranks 5");
+  const Ended small = run_program(command + " --ranks 1,5");
   CHECK(small.exit_code == 0);
   CHECK(has(small.err, "6 points (0 of them were there already)"));
   CHECK(has(run_program(command).err, "9 points (6 of them were there already)"));
   const Ended none =
-      run_program("sweep " + folder.write("many.json", kManyPoints) + " --most-ranks 11");
+      run_program("sweep " + folder.write("many.json", kManyPoints) + " --ranks 12,11");
   CHECK(none.exit_code == 2);
-  CHECK(has(none.err, "--most-ranks 11: the smallest point of "));
+  CHECK(has(none.err, "--ranks 11: "));
+  CHECK(has(none.err, " has points on 12 ranks"));
 }
 
 TEST_CASE("a dry run tells what would run, and runs nothing") {
@@ -482,7 +483,7 @@ TEST_CASE("wrong flags of a sweep are refused in one line") {
   const std::string config = folder.write("small.json", kSmallSweep);
   for (const char* flags :
        {"--shard 0/3", "--shard 4/3", "--shard 1", "--shard 1/x", "--shard 1/2/3", "-j 0", "-j -1",
-        "-j x", "--most-ranks 0", "--time-limit 0", "--memory-limit -3"}) {
+        "-j x", "--ranks 0", "--ranks x", "--time-limit 0", "--memory-limit -3"}) {
     CAPTURE(flags);
     const Ended ended = run_program("sweep " + config + " -o " + folder.path("o") + " " + flags);
     CHECK(ended.exit_code == 2);
