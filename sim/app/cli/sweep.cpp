@@ -188,8 +188,7 @@ void add_sweep(Command& app) {
       .value_text("SECONDS");
   add_memory_limit(command, flags->memory_mebibytes);
   add_result_format(command, flags->view);
-  command.first(
-      {"--output", "--dry-run", "--jobs", "--ranks", "--shard", "--force", "--format"});
+  command.first({"--output", "--dry-run", "--jobs", "--ranks", "--shard", "--force", "--format"});
   command.footer(
       "A point is written as soon as it ends, the longest points run first. If the sweep is\n"
       "killed, no finished point is lost: the same command later runs only points that are\n"
