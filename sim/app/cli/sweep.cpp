@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <string>
 #include <vector>
@@ -60,8 +59,8 @@ std::string default_output(const std::string& sweep, const run::Shard& shard) {
 
 /// Keeps the points on one of these numbers of ranks. Throws InputError if a number has none.
 void keep_ranks(run::Sweep& sweep, const std::vector<int>& wanted, const std::string& config) {
-  const auto known = sweep.points | std::views::transform(&plan::Point::ranks);
-  const std::set<int> all(known.begin(), known.end());
+  std::set<int> all;
+  for (const plan::Point& point : sweep.points) all.insert(point.ranks);
   for (const int ranks : wanted) {
     if (!all.contains(ranks)) {
       throw InputError("--ranks {}: {} has points on {} ranks", ranks, config,
