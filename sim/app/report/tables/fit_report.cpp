@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "sim/app/studies/validate/known_algorithms.hpp"
+
 namespace thinwire::report {
 
 namespace {
@@ -39,7 +41,8 @@ std::vector<Json> prediction_records(const std::vector<studies::PredictedRow>& p
          {"kind", one.seconds ? "prediction" : "skipped"},
          {"collective", one.row.collective},
          {"library", one.row.library},
-         {"algorithm", one.row.algorithm},
+         {"algorithm",
+          one.row.algorithm.empty() ? studies::scheme_of(one.row).scheme : one.row.algorithm},
          {"nodes", one.row.nodes},
          {"ranks", one.ranks},
          {"size_bytes", static_cast<std::int64_t>(kBytesOfWord) * one.row.elements},

@@ -14,6 +14,7 @@
 #include "sim/app/plan/setting_members.hpp"
 #include "sim/app/studies/validate/measured/timed_lines.hpp"
 #include "sim/app/studies/validate/mislabelled.hpp"
+#include "sim/app/studies/validate/open_mpi_choice.hpp"
 #include "sim/core/base/nearest.hpp"
 
 namespace thinwire::studies {
@@ -48,6 +49,7 @@ constexpr std::array kKnown{
     KnownAlgorithm{kOpenMpi, "allreduce", "ring_ompi", "dense_ring"},
     KnownAlgorithm{kOpenMpi, "allreduce", "ring_segmented_ompi", "dense_ring_segmented"},
     KnownAlgorithm{kOpenMpi, "allreduce", "rabenseifner_ompi", "dense_rabenseifner"},
+    KnownAlgorithm{kOpenMpi, "allreduce", "nonoverlapping_ompi", "dense_nonoverlapping"},
     KnownAlgorithm{kOpenMpi, "allgather", "ring_ompi", "allgather_ring"},
     KnownAlgorithm{kOpenMpi, "allgather", "recursive_doubling_ompi",
                    "allgather_recursive_doubling"},
@@ -56,6 +58,10 @@ constexpr std::array kKnown{
     KnownAlgorithm{kOpenMpi, "reduce_scatter", "recursive_halving_ompi",
                    "reduce_scatter_recursive_halving"},
     KnownAlgorithm{kOpenMpi, "reduce_scatter", "ring_ompi", "reduce_scatter_ring"},
+    KnownAlgorithm{kOpenMpi, "reduce_scatter", "nonoverlapping_ompi", "",
+                   "no scheme reduces to one rank and scatters"},
+    KnownAlgorithm{kOpenMpi, "reduce_scatter", "butterfly_ompi", "",
+                   "no scheme is Open MPI's butterfly"},
     KnownAlgorithm{kOpenMpi, "alltoall", "linear_ompi", "alltoall_linear"},
     KnownAlgorithm{kOpenMpi, "alltoall", "linear_sync_ompi", "alltoall_linear"},
     KnownAlgorithm{kOpenMpi, "alltoall", "pairwise_ompi", "alltoall_pairwise"},
@@ -155,6 +161,12 @@ bool has_segments(const std::string& scheme) {
   return algorithms::has_option(algorithms::find_scheme(scheme).options, kSegment);
 }
 
+std::string choice_of_open_mpi(const MeasuredRow& row) {
+  const std::int64_t ranks = std::int64_t{row.nodes} * row.tasks_per_node;
+  const bool of_block = row.collective == "allgather" || row.collective == "alltoall";
+  return open_mpi_choice(row.collective, ranks, 4 * row.elements / (of_block ? ranks : 1));
+}
+
 SchemeOfRow none(std::string why) { return {.scheme = {}, .why_none = std::move(why)}; }
 
 }  // namespace
@@ -166,12 +178,17 @@ SchemeOfRow scheme_of(const MeasuredRow& row) {
                             fmt::join(known_collectives(), ", ")));
   }
   if (row.algorithm.empty()) {
-    return none("no algorithm is named; give it in its column, or for a text FILE,algorithm=NAME");
+    MeasuredRow chosen = row;
+    if (lower(row.library) == lower(kOpenMpi)) chosen.algorithm = choice_of_open_mpi(row);
+    if (!chosen.algorithm.empty()) return scheme_of(chosen);
+    return none(
+        "no algorithm is named; give it in its column, or for a text FILE,algorithm=NAME, or "
+        "FILE,library=OMPI for what Open MPI 4.1 takes");
   }
   const KnownAlgorithm* const known = find_known(row);
   if (known == nullptr) {
     if (is_of_the_library(row)) {
-      return none("the library chose the algorithm, by a rule that is not known");
+      return none("the library chose the algorithm, and the row does not say which");
     }
     if (is_of(row.algorithm, row.collective) && has_scheme(row.algorithm)) {
       SchemeOfRow own{.scheme = row.algorithm};

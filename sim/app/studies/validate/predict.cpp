@@ -45,7 +45,8 @@ class Planned {
         chosen ? std::vector<std::string>{"ring", "tree"} : std::vector<std::string>{row.algorithm};
     for (const std::string& algorithm : algorithms) {
       MeasuredRow one = row;
-      one.algorithm = algorithm;
+      // What Open MPI takes on the predicted nodes, not on the fewer ones that run.
+      one.algorithm = algorithm.empty() ? whole->scheme->name : algorithm;
       if (std::optional<Way> way = shorter_way(one, why)) ways.push_back(std::move(*way));
     }
     return ways;

@@ -3,11 +3,13 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "sim/app/studies/validate/known_algorithms.hpp"
+#include "sim/app/studies/validate/open_mpi_choice.hpp"
 #include "sim/core/base/errors.hpp"
 #include "tests/support/approx.hpp"
 #include "tests/support/errors.hpp"
@@ -610,8 +612,8 @@ TEST_CASE("Algorithms are schemes by their library's names, or are none for a re
   // Without a segment size Open MPI's segmented ring is its ring.
   CHECK(of("OMPI", "allreduce", "ring_segmented_ompi").scheme == "dense_ring");
   const std::vector<std::pair<thinwire::studies::SchemeOfRow, const char*>> none{
-      {of("OMPI", "allreduce", "default_ompi"), "by a rule that is not known"},
-      {of("CRAY_MPICH", "allgather", "non_blocking_mpich"), "by a rule that is not known"},
+      {of("OMPI", "allreduce", "default_ompi"), "the row does not say which"},
+      {of("CRAY_MPICH", "allgather", "non_blocking_mpich"), "the row does not say which"},
       {of("CRAY_MPICH", "allgather", "k_bruck_over"), "the radix"},
       {of("OMPI", "reduce_scatter", "recursive_distance_doubling_over"), "nearest rank first"},
       {of("OMPI", "allreduce", "ring_ompi", 4096), "no scheme segments this algorithm"},
@@ -621,10 +623,62 @@ TEST_CASE("Algorithms are schemes by their library's names, or are none for a re
       {of("mine", "allreduce", "oktopk"), "no known algorithm"},
       {of("OMPI", "bcast", "binomial_ompi"),
        "'bcast' is no collective that is simulated; these are"},
-      {of("OMPI", "allreduce", ""), "no algorithm is named"}};
+      {of("OMPI", "bcast", ""), "'bcast' is no collective"},
+      {of("CRAY_MPICH", "allreduce", ""), "no algorithm is named"}};
   for (const auto& [found, why] : none) {
     CAPTURE(why);
     CHECK(found.scheme.empty());
     CHECK(thinwire::test::contains(found.why_none, why));
   }
+}
+
+TEST_CASE("Open MPI's rule names the algorithm whose time its default took on two machines") {
+  const auto rows = thinwire::studies::read_measured(
+      {.path = std::string(THINWIRE_SOURCE_DIR) + "/results/measured/data/collectives.csv"});
+  int compared = 0;
+  int equal = 0;
+  for (const MeasuredRow& chosen : rows) {
+    if (chosen.algorithm != "default_ompi") continue;
+    const std::int64_t ranks = std::int64_t{chosen.nodes} * chosen.tasks_per_node;
+    const bool of_block = chosen.collective == "allgather" || chosen.collective == "alltoall";
+    const std::string algorithm = thinwire::studies::open_mpi_choice(
+        chosen.collective, ranks, 4 * chosen.elements / (of_block ? ranks : 1));
+    for (const MeasuredRow& named : rows) {
+      if (named.algorithm != algorithm || named.run != chosen.run || named.test != chosen.test ||
+          named.collective != chosen.collective || named.elements != chosen.elements) {
+        continue;
+      }
+      ++compared;
+      equal += std::abs(named.seconds / chosen.seconds - 1) < 0.1 ? 1 : 0;
+    }
+  }
+  CHECK(compared == 83);
+  CHECK(equal >= 81);  // twice a long transfer took another time when it was repeated
+}
+
+TEST_CASE("a log that names Open MPI and no algorithm has what its rule takes for the ranks") {
+  MeasuredRow row;
+  row.nodes = 16;
+  row.collective = "allreduce";
+  row.library = "OMPI";
+  row.elements = 512;
+  CHECK(scheme_of(row).scheme == "dense_recursive_doubling");
+  row.elements = 1024;  // 4096 bytes, the first that are not below the limit
+  CHECK(scheme_of(row).scheme == "dense_rabenseifner");
+  row.tasks_per_node = 16;
+  CHECK(scheme_of(row).scheme == "dense_rabenseifner");
+  row.elements = 512;
+  CHECK(scheme_of(row).scheme == "dense_nonoverlapping");
+  row.collective = "allgather";
+  row.elements = 256 * 127;  // blocks of 508 bytes
+  CHECK(scheme_of(row).scheme == "allgather_recursive_doubling");
+  row.elements = 256 * 128;
+  CHECK(scheme_of(row).scheme == "allgather_recursive_doubling");
+  row.nodes = 15;  // 240 ranks
+  row.elements = 240 * 128;
+  CHECK(scheme_of(row).scheme == "allgather_neighbor_exchange");
+  row.collective = "reduce_scatter";
+  CHECK(thinwire::test::contains(scheme_of(row).why_none, "butterfly"));
+  row.collective = "ping_pong";
+  CHECK(thinwire::test::contains(scheme_of(row).why_none, "no algorithm is named"));
 }
