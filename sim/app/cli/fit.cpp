@@ -136,12 +136,14 @@ struct FittedMachine {
   studies::MachineFit fit;
 };
 
-/// The machine with NCCL's protocol LL128, or without it where the rows of several nodes fit better so.
+/// The machine with NCCL's protocol LL128, or without it where the rows of several nodes fit better
+/// so; where the fit is poor, with a rendezvous if that is better.
 FittedMachine best_made(const FitFlags& flags, const std::string& output) {
   const std::vector<studies::MeasuredRow> rows = studies::read_all_measured(flags.logs, flags.name);
-  const auto fitted = [&](bool ll128) {
+  const auto fitted = [&](bool ll128, bool rendezvous) {
     studies::MachineWishes wishes = flags.wishes;
     wishes.ll128 = ll128;
+    wishes.rendezvous = rendezvous;
     FittedMachine machine{.made = std::make_unique<studies::MadeMachine>(rows, wishes, output),
                           .fit = {}};
     machine.fit = studies::fit(machine.made->rows(), machine.made->problem(), "",
@@ -150,13 +152,19 @@ FittedMachine best_made(const FitFlags& flags, const std::string& output) {
                                });
     return machine;
   };
-  FittedMachine with = fitted(true);
-  if (!with.made->may_lack_ll128()) return with;
-  FittedMachine without = fitted(false);
-  const bool better = without.fit.rms < with.fit.rms;
+  FittedMachine with = fitted(true, false);
+  if (!with.made->is_nccl_between_nodes()) return with;
+  FittedMachine without = fitted(false, false);
+  const bool lacks = without.fit.rms < with.fit.rms;
   say("NCCL's LL128 between nodes: {}, since the rms is {:.3f} with it and {:.3f} without",
-      better ? "off" : "on", with.fit.rms, without.fit.rms);
-  return better ? std::move(without) : std::move(with);
+      lacks ? "off" : "on", with.fit.rms, without.fit.rms);
+  FittedMachine best = lacks ? std::move(without) : std::move(with);
+  if (best.fit.rms <= kPoorFit) return best;
+  FittedMachine asks = fitted(!lacks, true);
+  const bool better = asks.fit.rms < best.fit.rms;
+  say("a rendezvous between nodes: {}, since the rms is {:.3f} with it and {:.3f} without",
+      better ? "yes" : "no", asks.fit.rms, best.fit.rms);
+  return better ? std::move(asks) : std::move(best);
 }
 
 /// Makes the machine of the logs, fits it, writes it, and predicts more nodes.
@@ -283,7 +291,7 @@ void add_fit(Command& app) {
       "Examples:\n"
       "  thinwire fit one_node.txt two_nodes.txt --gpus 8 --nics 8 --nic-bandwidth 400Gbps\n"
       "    --nodes 256 --oversubscription 2\n"
-      "  thinwire fit osu.txt,nodes=2,tasks_per_node=4,library=OMPI,algorithm=ring_ompi\n"
+      "  thinwire fit osu.txt,nodes=2,tasks_per_node=4,library=OMPI\n"
       "    --nic-bandwidth 100Gbps --nodes 64\n"
       "  thinwire fit results/measured/data/collectives.csv --machine leonardo\n"
       "    --placement results/measured/data/placement --fit machine.overhead_s -o leonardo.json");

@@ -214,6 +214,7 @@ std::vector<FitVariable> MadeMachine::variables() const {
   }
   all.push_back(setting("machine.call_s", 3e-6));
   if (has_more_nodes_) all.push_back(setting("machine.eager_s_per_word", 1.2e-10));
+  if (wishes_.rendezvous) all.push_back(time("options.rendezvous_s", 1e-5));
   return all;
 }
 

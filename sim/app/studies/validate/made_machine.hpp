@@ -20,6 +20,7 @@ struct MachineWishes {
   std::string gpu_bandwidth = {};               ///< of a GPU to its node's switch; empty: likewise
   std::string device = {};                      ///< the GPU, "h100"; empty: as the rows name it
   bool ll128 = true;                            ///< NCCL may take its protocol LL128
+  bool rendezvous = false;                      ///< a sender asks before messages beyond 2 KiB
   std::optional<double> oversubscription = {};  ///< of a leaf switch
   std::optional<int> leaf_nodes = {};           ///< nodes below a leaf switch
 };
@@ -47,8 +48,8 @@ class MadeMachine {
   [[nodiscard]] Json to_json(const MachineFit& fit) const;
   /// What nobody said and no row shows, in words.
   [[nodiscard]] const std::vector<std::string>& assumed() const { return assumed_; }
-  /// Whether the rows may show that NCCL's LL128 is off: they are of NCCL on several nodes.
-  [[nodiscard]] bool may_lack_ll128() const { return machine_.gpu && has_more_nodes_; }
+  /// Whether the rows are of NCCL on several nodes: they may show that LL128 is off, or a rendezvous.
+  [[nodiscard]] bool is_nccl_between_nodes() const { return machine_.gpu && has_more_nodes_; }
   [[nodiscard]] int most_nodes() const { return most_nodes_; }
   [[nodiscard]] int ranks_per_node() const { return ranks_per_node_; }
 
