@@ -232,6 +232,29 @@ TEST_CASE("validate refuses bad input in one line") {
           "n.csv:2:48: seconds_median: '-7.5e-6' is not valid");
 }
 
+TEST_CASE("a fit that is poor without a rendezvous finds it" * doctest::test_suite("large")) {
+  const TemporaryFolder folder;
+  const std::string xml = folder.path("true.xml");
+  REQUIRE(run_program("topo make rails islands=1 nodes=2 gpus=2 nic-bandwidth=20GBps "
+                      "gpu-bandwidth=200GBps -o " +
+                      xml)
+              .exit_code == 0);
+  const Ended log = run_program(
+      "run --scheme dense_auto --network links --set machine.eager_bytes=524288 --set "
+      "options.rendezvous_s=1e-4 --sizes 256,2K,16K,256K,16M --format nccl -P 4 --platform " +
+      xml);
+  REQUIRE(log.exit_code == 0);
+  const Ended fit =
+      run_program("fit " + folder.write("log.txt", log.out) +
+                  " --nic-bandwidth 200Gbps --format json -o " + folder.path("mine.json"));
+  CAPTURE(fit.err);
+  REQUIRE(fit.exit_code == 0);
+  CHECK(fit.err.find("a rendezvous between nodes: yes") != std::string::npos);
+  const nlohmann::json description = nlohmann::json::parse(text_of(folder.path("mine.json")));
+  CHECK(description.at("settings").at("options").at("rendezvous_s").get<double>() ==
+        thinwire::test::approx(1e-4).epsilon(0.1));
+}
+
 TEST_CASE("fit makes a machine of a log, finds its NIC's rate, and predicts more nodes" *
           doctest::test_suite("large")) {
   const TemporaryFolder folder;
