@@ -60,18 +60,24 @@ class Fitter {
   [[nodiscard]] std::size_t points() const { return points_; }
 
  private:
-  /// log(simulated / measured) of every row, for each of several machines. The points of all of
-  /// them are simulated together.
+  /// log(simulated / measured) of every row, for each of several machines. The points of those that
+  /// are new are simulated together.
   std::vector<Vector> residuals(const std::vector<FitVariable>& variables,
                                 const std::vector<Vector>& logs) {
     const std::string& path = problem_.machine.path;
+    std::vector<Values> machines;
+    std::vector<const Values*> fresh;
     std::vector<Validation> plans;
     run::Sweep all{.name = "fit", .description = {}, .points = {}};
     for (const Vector& values : logs) {
-      Values tried = kept_;
+      Values& tried = machines.emplace_back(kept_);
       for (std::size_t i = 0; i < variables.size(); ++i) {
         tried[variables[i].name] = std::exp(values[i]);
       }
+    }
+    for (const Values& tried : machines) {
+      if (known_.contains(tried)) continue;
+      fresh.push_back(&tried);
       plans.push_back(plan_validation(rows_, {problem_.with(tried)}, placements_));
       const std::vector<plan::Point>& points = plans.back().sweep.points;
       all.points.insert(all.points.end(), points.begin(), points.end());
@@ -82,16 +88,16 @@ class Fitter {
           "and give texts of benchmarks their run, as in FILE,run=1",
           path);
     }
-    if (plans.empty() || plans.front().rows.empty()) {
+    if (!plans.empty() && plans.front().rows.empty()) {
       throw InputError("{}: /calibrated_on: no row of a known algorithm agrees with it{}", path,
-                       plans.empty() || plans.front().skipped.empty()
+                       plans.front().skipped.empty()
                            ? std::string()
                            : "; the first of those that do: " + plans.front().skipped.front().why);
     }
     const std::vector<results::Row> results = run_(all);
     auto next = results.begin();
-    std::vector<Vector> residuals;
-    for (Validation& plan : plans) {
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      Validation& plan = plans[i];
       const auto end = next + static_cast<std::ptrdiff_t>(plan.sweep.points.size());
       take_results(plan, {next, end});
       next = end;
@@ -99,19 +105,22 @@ class Fitter {
       for (const ValidatedRow& row : plan.rows) {
         logs_of_rows.push_back(std::log(*row.simulated / row.measured.seconds));
       }
-      residuals.push_back(std::move(logs_of_rows));
-      if (residuals.back().size() != residuals.front().size()) {
+      if (!known_.empty() && logs_of_rows.size() != simulated_) {
         throw InputError("{}: a point cannot be simulated with the tried settings: {}", path,
                          plan.skipped.back().why);
       }
+      simulated_ = logs_of_rows.size();
+      points_ = plan.sweep.points.size();
+      known_.emplace(*fresh[i], std::move(logs_of_rows));
     }
-    simulated_ = residuals.front().size();
-    points_ = plans.front().sweep.points.size();
+    std::vector<Vector> residuals;
+    for (const Values& tried : machines) residuals.push_back(known_.at(tried));
     return residuals;
   }
 
   const FitProblem& problem_;
   Values kept_;
+  std::map<Values, Vector> known_;  ///< the residuals of machines that were tried
   std::vector<MeasuredRow> rows_;
   std::string placements_;
   const RunPoints& run_;
