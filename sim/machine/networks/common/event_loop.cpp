@@ -172,16 +172,16 @@ std::size_t LoopRank::first_of(std::span<const Request> requests) {
 std::size_t LoopRank::take_first_done(std::span<const Request> requests) {
   const double first = std::ranges::min(done_, {}, &Done::stamp).stamp;
   // What is complete at that time is last, so that each request looks at few.
-  const auto last =
-      std::ranges::partition(done_, [&](const Done& done) { return done.stamp != first; });
+  const auto last = std::partition(done_.begin(), done_.end(),
+                                   [&](const Done& done) { return done.stamp != first; });
   const auto of = [&](Request request) {
-    return std::ranges::find_if(last, [&](const Done& done) {
+    return std::find_if(last, done_.end(), [&](const Done& done) {
       return is_timed(request) ? done.slot == kNoSlot && stamp_of(request) == first
                                : done.slot == slot_of(request);
     });
   };
   const auto position =
-      std::ranges::find_if(requests, [&](Request request) { return of(request) != last.end(); });
+      std::ranges::find_if(requests, [&](Request request) { return of(request) != done_.end(); });
   *of(*position) = done_.back();
   done_.pop_back();
   return static_cast<std::size_t>(position - requests.begin());
